@@ -1,0 +1,45 @@
+# Every target works on a fresh machine with git, make and Python 3.11: the environment is made when it is missing.
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+UV_VERSION := 0.13.9
+
+.PHONY: run ui test test-live lint format requirements bench clean
+
+run: $(INSTALLED)
+	$(BIN)/python -m cme_assets.run
+
+ui: $(INSTALLED)
+	$(BIN)/python -m resources.ui
+
+test: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -m "not live"
+
+test-live: $(INSTALLED)
+	$(BIN)/pytest -m live
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(INSTALLED)
+	$(BIN)/python -m benchmarks
+
+# Pins the whole environment anew from pyproject.toml; no registry address is written.
+requirements: $(INSTALLED)
+	$(BIN)/uv pip compile --universal --python-version 3.11 pyproject.toml --group dev --extra postgres \
+	  --no-emit-index-url --no-emit-find-links --no-header --no-annotate --upgrade -o requirements.txt
+
+$(INSTALLED): requirements.txt pyproject.toml
+	test -x $(BIN)/python || python3 -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet uv==$(UV_VERSION)
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/uv pip install --quiet -r requirements.txt
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation -e .
+	touch $@
+
+clean:
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

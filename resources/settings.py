@@ -1,0 +1,98 @@
+"""Where the project's files are and which limits hold: the only place that reads CONDMAT_* from the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+PROFILES = ("full", "fast")
+SANDBOXES = ("auto", "docker", "bubblewrap")
+FAST_CATEGORIES = ("A1", "B1")
+FAST_RESOLUTION = 50
+
+
+class SettingError(ValueError):
+    """A setting that cannot be used; the message names the variable and the mend."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that the environment decides, read once and passed on.
+
+    `resolutions` are table side lengths in pixels; budgets are US dollars, None meaning no ceiling.
+    """
+
+    data: Path
+    dagster_home: Path
+    profile: str
+    resolutions: tuple[int, ...]
+    ledger_url: str
+    sandbox: str
+    budget_run_usd: float | None
+    budget_day_usd: float | None
+    models_file: Path
+
+    @property
+    def lake(self) -> Path:
+        """Folder of the Parquet files, one folder an asset."""
+        return self.data / "lake"
+
+    @property
+    def reports_database(self) -> Path:
+        """The DuckDB file that analysts open."""
+        return self.data / "reports.duckdb"
+
+    @property
+    def page(self) -> Path:
+        """The leaderboard page."""
+        return self.data / "report" / "index.html"
+
+
+def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
+    """Settings from `environment` (the process's own by default). Raises SettingError naming the variable."""
+    env = os.environ if environment is None else environment
+    data = Path(env.get("CONDMAT_DATA") or "data").absolute()
+    profile = _one_of(env, "CONDMAT_PROFILE", PROFILES)
+    return Settings(
+        data=data,
+        dagster_home=Path(env.get("DAGSTER_HOME") or data / "dagster").absolute(),
+        profile=profile,
+        resolutions=(FAST_RESOLUTION,) if profile == "fast" else _resolutions(env.get("RESOLUTIONS") or "100"),
+        ledger_url=env.get("CONDMAT_LEDGER_URL") or f"sqlite:///{data / 'ledger.sqlite'}",
+        sandbox=_one_of(env, "CONDMAT_SANDBOX", SANDBOXES),
+        budget_run_usd=_dollars(env, "CONDMAT_BUDGET_RUN_USD"),
+        budget_day_usd=_dollars(env, "CONDMAT_BUDGET_DAY_USD"),
+        models_file=Path(env.get("CONDMAT_MODELS") or "models.yaml").absolute(),
+    )
+
+
+def _one_of(env: Mapping[str, str], name: str, allowed: tuple[str, ...]) -> str:
+    value = env.get(name) or allowed[0]
+    if value not in allowed:
+        raise SettingError(f"{name}={value!r}: use one of {', '.join(allowed)}")
+    return value
+
+
+def _resolutions(text: str) -> tuple[int, ...]:
+    try:
+        values = tuple(sorted({int(part) for part in text.split(",")}))
+    except ValueError:
+        values = ()
+    if not values or min(values) < 16 or max(values) > 400:
+        raise SettingError(f"RESOLUTIONS={text!r}: use whole numbers from 16 to 400, such as 50,100,200")
+    return values
+
+
+def _dollars(env: Mapping[str, str], name: str) -> float | None:
+    text = env.get(name)
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise SettingError(f"{name}={text!r}: use a number of US dollars, zero or more")
+    return value

@@ -1,0 +1,44 @@
+"""Settings come from the environment, with errors that name the variable and the mend."""
+
+from pathlib import Path
+
+import pytest
+
+from resources.settings import SettingError, read_settings
+
+
+def test_defaults_are_a_full_run_at_resolution_100(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = read_settings({})
+    assert settings.profile == "full"
+    assert settings.resolutions == (100,)
+    assert settings.data == tmp_path / "data"
+    assert settings.dagster_home == tmp_path / "data" / "dagster"
+    assert settings.ledger_url.startswith("sqlite:///")
+    assert settings.budget_run_usd is None
+
+
+def test_dagster_home_follows_the_data_folder(tmp_path: Path) -> None:
+    assert read_settings({"CONDMAT_DATA": str(tmp_path)}).dagster_home == tmp_path / "dagster"
+
+
+def test_fast_profile_is_one_small_resolution() -> None:
+    assert read_settings({"CONDMAT_PROFILE": "fast", "RESOLUTIONS": "200"}).resolutions == (50,)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CONDMAT_PROFILE", "slow"),
+        ("CONDMAT_SANDBOX", "none"),
+        ("RESOLUTIONS", "fifty"),
+        ("RESOLUTIONS", "8"),
+        ("CONDMAT_BUDGET_RUN_USD", "-1"),
+        ("CONDMAT_BUDGET_DAY_USD", "nan"),
+        ("CONDMAT_BUDGET_DAY_USD", "inf"),
+    ],
+)
+def test_a_bad_value_is_one_line_naming_the_variable(name: str, value: str) -> None:
+    with pytest.raises(SettingError, match=name) as caught:
+        read_settings({name: value})
+    assert "\n" not in str(caught.value)
