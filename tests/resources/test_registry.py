@@ -1,0 +1,164 @@
+"""The registry of models: what it accepts, and the one line that it says when it does not."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from resources.registry import (
+    REFERENCE_ENTRANTS,
+    RegistryError,
+    folder_partition,
+    load_registry,
+    partition_folder,
+    read_environment,
+)
+
+SHIPPED = Path(__file__).parents[2] / "models.yaml"
+PLAIN = """models:
+  - name: a
+    provider: openai
+    model: m
+    key_env: K
+"""
+PLANTED = "sk-planted-0123456789"
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "models.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def complaint(folder: Path, text: str) -> str:
+    path = write(folder, text)
+    with pytest.raises(RegistryError) as caught:
+        load_registry(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith(str(path))
+    return message.removeprefix(str(path))
+
+
+def test_the_shipped_file_runs_exactly_the_reference_entrants_without_a_key() -> None:
+    registry = load_registry(SHIPPED)
+    assert tuple(entry.name for entry in registry.runnable({})) == REFERENCE_ENTRANTS
+    assert all(entry.free or entry.provider == "reference" or entry.why_off({}) for entry in registry.entries)
+
+
+def test_a_key_switches_on_its_models_and_no_others() -> None:
+    registry = load_registry(SHIPPED)
+    gained = {e.name for e in registry.runnable({"ANTHROPIC_API_KEY": "x"})} - set(REFERENCE_ENTRANTS)
+    assert gained == {"claude-opus-4.7", "claude-opus-4.5", "claude-sonnet-4.5"}
+
+
+def test_a_missing_key_is_one_line_for_that_model() -> None:
+    lines = [line for line in load_registry(SHIPPED).off({"OPENAI_API_KEY": " "}) if line.startswith("o3:")]
+    assert lines == ["o3: off, because OPENAI_API_KEY is not set; put it into .env or the environment"]
+
+
+def test_the_env_file_is_read_and_the_environment_wins(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("FROM_FILE=1\nBOTH='file $HOME'\nEMPTY=\n")
+    assert read_environment(tmp_path / "models.yaml", {"BOTH": "process"}) == {"FROM_FILE": "1", "BOTH": "process"}
+    assert read_environment(tmp_path / "models.yaml", {})["BOTH"] == "file $HOME"
+
+
+def test_the_price_in_force_is_the_latest_that_has_begun(tmp_path: Path) -> None:
+    newer, older = "{since: 2026-03-01, input: 2, output: 4}", "{since: 2025-01-01, input: 1, output: 3}"
+    entry = load_registry(write(tmp_path, f"{PLAIN}    prices: [{newer}, {older}]"))["a"]
+    days = [date(2024, 12, 31), date(2025, 1, 1), date(2026, 2, 28), date(2026, 3, 1)]
+    assert [price and price.input for price in map(entry.price_on, days)] == [None, 1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "says"),
+    [
+        (("key_env: K", "key_env: K\n    api_key: " + PLANTED), 6, "field api_key: is no known key"),
+        (("key_env: K", "key_env: " + PLANTED), 5, "field key_env: must be the name of an environment variable"),
+        (("provider: openai", "provider: opnai"), 3, "field provider: input should be 'openai', 'anthropic'"),
+        (("    model: m\n", ""), 2, "field model: is missing"),
+        (("key_env: K", "base_url: ftp://h"), 5, "field base_url: is not a usable address"),
+        (("key_env: K", "base_url: http://"), 5, "field base_url: is not a usable address"),
+        (("key_env: K", "base_url: http://h:99999"), 5, "field base_url: is not a usable address"),
+        (("key_env: K", f"base_url: https://u:{PLANTED}@h/v1"), 5, "field base_url: must hold no user, password"),
+        (("key_env: K", "repeats: 0"), 5, "field repeats"),
+        (("key_env: K", "max_concurrency: many"), 5, "field max_concurrency"),
+        (
+            ("key_env: K", "key_env: K\n    prices: [{since: 2026-01-01, input: 0, output: 1}]"),
+            6,
+            "prices.0.input: input",
+        ),
+        (
+            ("key_env: K", "key_env: K\n    prices: [{since: 2026-01-01, input: -1, output: 1}]"),
+            6,
+            "prices.0.input: input",
+        ),
+        (("key_env: K", "key_env: K\n    prices: [{since: 2026-01-01, input: .nan, output: 1}]"), 6, "prices.0.input"),
+        (("key_env: K", "key_env: K\n    prices: [{since: soon, input: 1, output: 1}]"), 6, "prices.0.since"),
+        (("key_env: K", "key_env: K\n    prices: [{input: 1, output: 1}]"), 6, "prices.0.since: is missing"),
+        (
+            ("key_env: K", "key_env: K\n    capabilities:\n      temprature: 1"),
+            7,
+            "capabilities.temprature: is no known",
+        ),
+        (("key_env: K", "key_env: K\n    parameters: {effort: high}"), 6, "parameters.effort: is not among"),
+        (("key_env: K", "key_env: K\n    protocols: [dircet]"), 6, "protocols.0"),
+        (("key_env: K", "key_env: K\n    batch: true"), 6, "field batch: this model has no batch"),
+        (("key_env: K", "model: n"), 5, "the key model is there twice"),
+        (
+            ("key_env: K", "key_env: K\n  - {name: A, provider: openai, model: x, key_env: K}"),
+            6,
+            "name: is taken by 'a'",
+        ),
+        (("name: a", "name: 5"), 2, "field name: input should be a valid string"),
+        (("name: a", "name: ''"), 2, "field name: must not be empty"),
+        (("name: a", "name: ' a'"), 2, "field name: must not be empty nor begin or end with a space"),
+        (("name: a", "name: a|b"), 2, "field name: must not contain '|'"),
+        (("name: a", "name: a/../b"), 2, "field name: must not contain '..'"),
+        (("name: a", 'name: "a\\nb"'), 2, "field name: must hold no line break"),
+        (("name: a", "name: /a"), 2, "field name: must not begin or end"),
+        (("name: a", "name: " + "あ" * 30), 2, "field name: is too long"),
+    ],
+)
+def test_one_line_names_line_entry_field_and_mend(
+    tmp_path: Path, change: tuple[str, str], line: int, says: str
+) -> None:
+    assert change[0] in PLAIN
+    message = complaint(tmp_path, PLAIN.replace(*change))
+    assert message.startswith(f":{line}: ")
+    assert says in message
+    assert PLANTED not in message
+
+
+@pytest.mark.parametrize(
+    "text", ["", "models: [", "- a", "models: 5", "models:\n  - 5", "other: []", "models: []\nx: 1"]
+)
+def test_a_file_of_another_shape_is_refused(tmp_path: Path, text: str) -> None:
+    assert complaint(tmp_path, text)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RegistryError, match="No such file"):
+        load_registry(tmp_path / "none.yaml")
+    (tmp_path / "models.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(RegistryError, match="UTF-8"):
+        load_registry(tmp_path / "models.yaml")
+
+
+@pytest.mark.parametrize("name", ["Qwen/Qwen2.5-7B-Instruct", "gpt 5", "模型-β", "a%2Fb", "model=1", "C:x"])
+def test_unusual_names_survive_as_entry_and_folder(tmp_path: Path, name: str) -> None:
+    entry = load_registry(write(tmp_path, PLAIN.replace("name: a", f"name: {name!r}")))[name]
+    folder = partition_folder(entry.name)
+    (tmp_path / "lake" / folder).mkdir(parents=True)
+    assert [folder_partition(found.name) for found in (tmp_path / "lake").iterdir()] == [name]
+
+
+@given(st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=40))
+def test_folder_names_are_reversible_and_flat(name: str) -> None:
+    folder = partition_folder(name)
+    assert folder_partition(folder) == name
+    assert not set(folder) & set('/\\:*?"<>|\n\0')
