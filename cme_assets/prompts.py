@@ -1,0 +1,96 @@
+"""The closed-book three-shot prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cme_assets.closed_book import ClosedBookProblem, Exhibit
+from cme_assets.tasks.category import MapKind, Shape
+
+ANSWER_DECIMALS = 5
+
+_MEASURED = {
+    MapKind.ENERGY_MOMENTUM: (
+        "an angle-resolved photoemission (ARPES) map: rows are the electron energy E in eV (absolute scale; the Fermi "
+        "energy differs between maps), columns the momentum k in 1/Angstrom"
+    ),
+    MapKind.MOMENTUM_MOMENTUM: (
+        "an angle-resolved photoemission (ARPES) map at the Fermi energy: rows are the momentum ky and columns the "
+        "momentum kx, both in 1/Angstrom, with the Brillouin zone's centre at (0, 0)"
+    ),
+    MapKind.LOSS_MOMENTUM: (
+        "a resonant inelastic X-ray scattering (RIXS) map: rows are the energy loss in eV, columns the momentum "
+        "transfer q in 1/Angstrom along one direction"
+    ),
+}
+
+
+def render(problem: ClosedBookProblem) -> str:
+    """The prompt: the question first, then three tables with answers and one without."""
+    parts = [_introduction(problem)]
+    for number, example in enumerate(problem.examples, start=1):
+        parts.append(f"## Example {number}\n{_exhibit(example)}\nAnswer: {answer_text(example.answer or ())}")
+    parts.append(f"## Question\n{_exhibit(problem.test)}\n{_closing(problem)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def answer_text(values: Sequence[float]) -> str:
+    """An answer in the required form."""
+    return f"<answer>[{', '.join(f'{value:.{ANSWER_DECIMALS}f}' for value in values)}]</answer>"
+
+
+def _introduction(problem: ClosedBookProblem) -> str:
+    axes = "momentum" if problem.map_kind is MapKind.MOMENTUM_MOMENTUM else "energy"
+    unit = "1/Angstrom" if axes == "momentum" else "eV"
+    instrument = (
+        f"The instrument broadens every map with Gaussian kernels of full width at half maximum "
+        f"{problem.fwhm_rows:.4g} {unit} along the rows' axis and {problem.fwhm_columns:.4g} 1/Angstrom along the "
+        f"columns' axis. Each entry is the mean over its pixel; axis values are pixel centres. Maps may carry noise "
+        f"made of many small spots."
+    )
+    return "\n".join(
+        [
+            f"Each table below is {_MEASURED[problem.map_kind]}. The first line holds the column values, the first "
+            "entry of each following line the row value; intensities are integers, scaled so that the largest is 1000.",
+            problem.observed,
+            instrument,
+            f"Task: {problem.question}",
+            f"Unit: {problem.quantity.unit or 'none (a pure number)'}. {_wanted(problem)}",
+            "Three examples with their exact answers come first, then the question.",
+        ]
+    )
+
+
+def _wanted(problem: ClosedBookProblem) -> str:
+    names = problem.quantity.names
+    match problem.quantity.shape:
+        case Shape.SCALAR:
+            return f"The answer is one number, {names[0]}."
+        case Shape.VALUES:
+            return f"The answer is {len(names)} numbers in this order: {', '.join(names)}."
+        case Shape.ARRAY:
+            return f"The answer is a list of {names[0]}, one number for each listed row or column, in table order."
+
+
+def _exhibit(exhibit: Exhibit) -> str:
+    lines = [f"Given: {given.name} = {_given_value(given.value)} {given.unit}".rstrip() for given in exhibit.given]
+    if exhibit.listed is not None:
+        values = exhibit.listed.values
+        lines.append(
+            f"Listed {exhibit.listed.axis}s: {len(values)} consecutive {exhibit.listed.axis}s, "
+            f"from {values[0]:.4f} to {values[-1]:.4f}."
+        )
+    return "\n".join([*lines, "```", exhibit.table.text, "```"])
+
+
+def _given_value(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.{ANSWER_DECIMALS}f}"
+
+
+def _closing(problem: ClosedBookProblem) -> str:
+    count = problem.wanted
+    numbers = "one number" if count == 1 else f"exactly {count} numbers"
+    return (
+        f"Give the answer for this last table as a JSON list of {numbers} inside answer tags, for example "
+        f"{answer_text([0.0] * min(count, 3)).replace('0.00000', '…')}, and nothing after it."
+    )
