@@ -74,9 +74,15 @@ def _linear_width(p: Parameters) -> float:
     return float(np.clip(0.33 / abs(p["v"]) + 0.2, 0.4, 1.3))
 
 
+def _linear_ends(p: Parameters) -> tuple[float, float]:
+    """Where the band enters and leaves the tallest window, increasing, 1/Angstrom."""
+    low, high = sorted((p["k_F"] + BOTTOM / p["v"], p["k_F"] + HIGHEST_TOP / p["v"]))
+    return low, high
+
+
 def _linear_window(p: Parameters) -> Window:
-    ends = sorted(p["k_F"] + np.array([BOTTOM, HIGHEST_TOP]) / p["v"])
-    return Window(place_window(*ends, _linear_width(p), p["margin_share"]), (BOTTOM, p["top"]), p["E_F"])
+    low, high = _linear_ends(p)
+    return Window(place_window(low, high, _linear_width(p), p["margin_share"]), (BOTTOM, p["top"]), p["E_F"])
 
 
 def _linear_intensity(p: Parameters, k: Array, energy: Array) -> Array:
@@ -237,10 +243,10 @@ QUADRATIC_VELOCITY = replace(
 
 
 def _superstructure_window(p: Parameters) -> Window:
-    ends = sorted(p["k_F"] + np.array([BOTTOM, HIGHEST_TOP]) / p["v"])
+    low, high = _linear_ends(p)
     # The slowest bands are wider than the window above the Fermi level; every occupied row keeps its crossing.
-    width = max(SUPERSTRUCTURE_WIDTH, ends[1] - ends[0] + 0.05)
-    return Window(place_window(*ends, width, p["margin_share"]), (BOTTOM, p["top"]), p["E_F"])
+    width = max(SUPERSTRUCTURE_WIDTH, high - low + 0.05)
+    return Window(place_window(low, high, width, p["margin_share"]), (BOTTOM, p["top"]), p["E_F"])
 
 
 def _copies(p: Parameters, k: Array, energy: Array) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 
 from cme_assets.physics.noise import Specks
 from cme_assets.physics.resolution import PixelAxis
-from cme_assets.physics.types import Array
+from cme_assets.physics.types import Array, Mask
 from cme_assets.tasks.ranges import Declared, Parameters, always
 
 GAMMA_ENERGY = 0.003
@@ -110,7 +110,7 @@ class Listed:
     last: int
 
     @classmethod
-    def where(cls, axis: str, mask: Array) -> Listed:
+    def where(cls, axis: str, mask: Mask) -> Listed:
         """The run of true values in `mask`, which must be one piece."""
         places = np.flatnonzero(mask)
         if places.size == 0 or places[-1] - places[0] + 1 != places.size:
