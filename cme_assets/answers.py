@@ -76,7 +76,7 @@ _UNIT_INVERSE = re.compile(r"\b1\s*/\s*(?:Å|A\b|Angstrom)", re.IGNORECASE)
 
 
 def plain(text: str) -> str:
-    """`text` with typographic signs, LaTeX, Markdown and unit exponents taken off: then only numbers look like numbers."""
+    """`text` with typographic signs, LaTeX, Markdown and unit exponents off: only numbers look like numbers then."""
     text = text.translate(_MINUS_SIGNS)
     text = _SUPERSCRIPT_POWER.sub(lambda match: "e" + match.group(1).translate(_SUPERSCRIPTS), text)
     text = _POWER_OF_TEN.sub(r"e\1", text)
