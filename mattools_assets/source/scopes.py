@@ -1,0 +1,128 @@
+"""Scopes, what they bind, and where names are used: the facts about one file that resolving works with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+
+from tree_sitter import Node
+
+Span = tuple[int, int]
+"""First byte and the byte after the last one."""
+
+
+class Role(IntEnum):
+    """What a mention is for, the most telling first: it decides the kind of a reference with several mentions."""
+
+    CALL = 0
+    INHERIT = 1
+    DECORATE = 2
+    USE = 3
+    HINT = 4
+    IMPORT = 5
+
+
+class ScopeKind(StrEnum):
+    """What opens a scope. Comprehensions and lambdas open none here: their names hold only in their own span."""
+
+    MODULE = "module"
+    CLASS = "class"
+    FUNCTION = "function"
+
+
+class Bound(StrEnum):
+    """How a name gets its value."""
+
+    DEFINITION = "definition"  # class or def; `target` is the object's index
+    IMPORT = "import"  # `module`, or `member` of it
+    VALUE = "value"  # what `node` evaluates to
+    HINT = "hint"  # an instance of what the hint `node` says
+    ITEM = "item"  # an item of what `node` evaluates to
+    ENTERED = "entered"  # what `with node as name` gives
+    SELF = "self"  # an instance of the class `target`
+    CLS = "cls"  # the class `target`
+    OPAQUE = "opaque"  # nothing is known
+
+
+@dataclass(slots=True, eq=False)
+class Binding:
+    """One way in which a name of a scope gets a value.
+
+    `start`: byte from which it holds. `block`: the statements that it stands among; inside them it hides what was
+    bound before. `scope`: where the names in `node` are looked up. `unpacked`: places in nested tuples that the value
+    is taken from. `only_in_block`: holds nowhere else (a comprehension's variable, a narrowed type).
+    """
+
+    how: Bound
+    start: int
+    block: Span
+    scope: Scope
+    node: Node | None = None
+    target: int = -1
+    module: str | None = None
+    member: str | None = None
+    unpacked: tuple[int, ...] = ()
+    only_in_block: bool = False
+    is_setter: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """A module, class or function body with the names it binds. `object` is the index of its object in the tree.
+
+    `attributes` of a class are those that its methods set on their first parameter.
+    """
+
+    kind: ScopeKind
+    file: FileNames
+    object: int
+    parent: Scope | None
+    span: Span
+    bindings: dict[str, list[Binding]] = field(default_factory=dict)
+    attributes: dict[str, list[Binding]] = field(default_factory=dict)
+    bases: list[Node] = field(default_factory=list)
+    first_parameter: str | None = None
+    return_hint: Node | None = None
+    returns: list[Node] = field(default_factory=list)
+    yields: list[Node] = field(default_factory=list)
+    elsewhere: dict[str, Scope] = field(default_factory=dict)  # names declared global or nonlocal
+    star_imports: list[str | None] = field(default_factory=list)
+
+    def bind(self, name: str, binding: Binding) -> None:
+        """Adds a binding to this scope, or to the one that a global or nonlocal statement names."""
+        self.elsewhere.get(name, self).bindings.setdefault(name, []).append(binding)
+
+
+@dataclass(slots=True)
+class Mention:
+    """A name or attribute in the source: `node` is the identifier or the whole attribute, `owner` the object index.
+
+    `binding` is set for a name inside an import statement: the one that the statement makes.
+    """
+
+    node: Node
+    name: str
+    scope: Scope
+    owner: int
+    role: Role
+    is_write: bool = False
+    binding: Binding | None = None
+
+
+@dataclass(slots=True, eq=False)
+class FileNames:
+    """All scopes and mentions of a file; `data` is the UTF-8 text that the nodes' offsets refer to.
+
+    `quoted_hints` maps the id of a string node that stands where a type hint does to the syntax inside it.
+    """
+
+    place: int
+    data: bytes
+    scopes: list[Scope] = field(default_factory=list)
+    mentions: list[Mention] = field(default_factory=list)
+    quoted_hints: dict[int, Node] = field(default_factory=dict)
+    large_literals: list[Node] = field(default_factory=list)
+
+    def text(self, node: Node) -> str:
+        """The source of a node."""
+        return self.data[node.start_byte : node.end_byte].decode("utf-8", "surrogatepass")
