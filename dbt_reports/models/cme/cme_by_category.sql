@@ -1,0 +1,1 @@
+{{ scores_by('category', attributes=['domain', 'tier'], intervals=false) }}

@@ -1,0 +1,103 @@
+"""The dbt project: where it is, how dbt is called, and its manifest.
+
+dbt runs in a process of its own, so that it keeps no connection to a file that is about to be replaced, and writes
+nothing outside the data folder.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from filelock import FileLock
+
+from resources.settings import Settings
+
+PROJECT = Path(__file__).parent
+_SOURCES = ("dbt_project.yml", "profiles.yml", "models/**/*", "seeds/*", "macros/*")
+
+
+class ReportsError(Exception):
+    """Reports that cannot be built; the message is one line with the file and the mend."""
+
+
+def work_folder(settings: Settings) -> Path:
+    """Where dbt keeps its artefacts and logs."""
+    return settings.data / "dbt"
+
+
+def dbt_variables(settings: Settings, database: Path) -> list[str]:
+    """The arguments that tell dbt where the lake is and which file it builds."""
+    # The lake's address becomes part of a pattern, in which brackets would be read as choices.
+    return ["--vars", json.dumps({"lake": glob.escape(str(settings.lake)), "database": str(database)})]
+
+
+def dbt_environment(target: Path) -> dict[str, str]:
+    """The environment of a dbt process that leaves its traces in `target` and reports to nobody."""
+    return {
+        **os.environ,
+        "DBT_PROJECT_DIR": str(PROJECT),
+        "DBT_PROFILES_DIR": str(PROJECT),
+        "DBT_TARGET_PATH": str(target),
+        "DBT_LOG_PATH": str(target),
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+        "DO_NOT_TRACK": "1",
+    }
+
+
+def run_dbt(arguments: list[str], target: Path) -> None:
+    """Run dbt to its end. Raises ReportsError with what failed, in one line."""
+    (target / "run_results.json").unlink(missing_ok=True)
+    command = [sys.executable, "-m", "dbt.cli.main", "--quiet", "--no-use-colors", *arguments]
+    done = subprocess.run(
+        command, env=dbt_environment(target), cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if done.returncode:
+        raise ReportsError(f"{_failure(target, done.stdout)}; the whole log is {target / 'dbt.log'}")
+
+
+def project_fingerprint() -> str:
+    """Identity of the project's files, 32 hexadecimal digits."""
+    digest = hashlib.sha256()
+    for pattern in _SOURCES:
+        for path in sorted(PROJECT.glob(pattern)):
+            if path.is_file() and path.suffix != ".pyc":
+                content = path.read_bytes()
+                digest.update(f"{path.relative_to(PROJECT)}:{len(content)}:".encode() + content)
+    return digest.hexdigest()[:32]
+
+
+def manifest(settings: Settings) -> Path:
+    """The manifest of the project as it is now, parsed only when a file of the project has changed.
+
+    Several processes load the code location at once; the first one parses and the others wait for it.
+    """
+    target = work_folder(settings) / "manifest"
+    target.mkdir(parents=True, exist_ok=True)
+    path, parsed = target / "manifest.json", target / "fingerprint"
+    with FileLock(target / "lock"):
+        current = project_fingerprint()
+        if not path.exists() or not parsed.exists() or parsed.read_text() != current:
+            run_dbt(["parse"], target)
+            parsed.write_text(current)
+    return path
+
+
+def _failure(target: Path, output: str) -> str:
+    """The first thing that went wrong, in one line."""
+    results = target / "run_results.json"
+    if results.exists():
+        for result in json.loads(results.read_text())["results"]:
+            if result["status"] in ("error", "fail"):
+                return f"dbt: {result['unique_id']}: {_one_line(result['message'] or result['status'])}"
+    return f"dbt: {_one_line(output) or 'ended without a message'}"
+
+
+def _one_line(text: str, longest: int = 400) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[:longest]}…"
