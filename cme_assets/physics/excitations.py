@@ -31,7 +31,7 @@ def franck_condon_overlaps(displacement: float, size: int) -> Array:
 def phonon_ladder(lines: int, displacement: float, phonon: float, core_hole_hwhm: float, detuning: float) -> Array:
     """Intensities of the first `lines` phonon lines n = 1 ... lines, (lines,) (Ament et al., EPL 95, 27008 (2011)).
 
-    `I_n = |sum_m D_nm D_m0 / (det + (g - m) w_ph + i G_c)|^2`, g = (M/w_ph)^2. Intermediate states are kept until
+    `I_n = |sum_m <n|m~><m~|0> / (det + (g - m) w_ph + i G_c)|^2`, g = (M/w_ph)^2. Intermediate states are kept until
     the ground state's overlaps sum to one within 1e-8.
     """
     size = lines + 1
@@ -40,7 +40,8 @@ def phonon_ladder(lines: int, displacement: float, phonon: float, core_hole_hwhm
     overlaps = franck_condon_overlaps(displacement, size)
     m = np.arange(size)
     propagator = 1.0 / (detuning + (displacement - m) * phonon + 1j * core_hole_hwhm)
-    amplitude = overlaps[1 : lines + 1] @ (overlaps[:, 0] * propagator)
+    # <n|m~><m~|0>: both overlaps read from the undisplaced state, or odd m change sign.
+    amplitude = overlaps[1 : lines + 1] @ (overlaps[0] * propagator)
     return np.abs(amplitude) ** 2
 
 

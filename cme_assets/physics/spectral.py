@@ -23,6 +23,14 @@ def gaussian(x: Array, center: Array | float, fwhm: Array | float) -> Array:
     return np.exp(-4.0 * np.log(2.0) * ((x - center) / fwhm) ** 2)
 
 
+def voigt_fwhm(fwhm_lorentz: float, fwhm_gauss: float) -> float:
+    """Full width of a Lorentzian convolved with a Gaussian, within 0.02 %.
+
+    Olivero and Longbothum, J. Quant. Spectrosc. Radiat. Transfer 17, 233 (1977).
+    """
+    return float(0.5346 * fwhm_lorentz + np.sqrt(0.2166 * fwhm_lorentz**2 + fwhm_gauss**2))
+
+
 def damped_oscillator(energy: Array, undamped: Array | float, damping: Array | float) -> Array:
     """Imaginary susceptibility of a damped oscillator, `4 g w0 w / ((w^2 - w0^2)^2 + 4 g^2 w^2)`.
 

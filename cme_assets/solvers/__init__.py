@@ -1,0 +1,18 @@
+"""Entrants that need no key: they see what a model sees and answer by a fixed method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from cme_assets.closed_book import ClosedBookProblem
+from cme_assets.solvers.trivial import argmax, centre, example_mean, example_position
+
+Entrant = Callable[[ClosedBookProblem], Sequence[float]]
+
+ENTRANTS: dict[str, Entrant] = {
+    "centre": centre,
+    "argmax": argmax,
+    "example-mean": example_mean,
+    "example-position": example_position,
+}
+"""By the name that `models.yaml` uses."""

@@ -67,7 +67,7 @@ def _hwhm_at_bottom(velocity: Callable[[Parameters], float]) -> Callable[[Parame
     return lambda p: float(abs(self_energy(p, np.array([BOTTOM]))[0, 0].imag)) / velocity(p)
 
 
-# --- B1, B2: one linear band -----------------------------------------------------------------------------------
+# --- B1, B2: one linear band ---
 
 
 def _linear_width(p: Parameters) -> float:
@@ -140,7 +140,7 @@ LINEAR_VELOCITY = replace(
     listed=None,
 )
 
-# --- B3, B4: one quadratic band ---------------------------------------------------------------------------------
+# --- B3, B4: one quadratic band ---
 
 
 def _quadratic_momentum_at(p: Parameters, energy: Array) -> Array:
@@ -239,7 +239,7 @@ QUADRATIC_VELOCITY = replace(
     listed=None,
 )
 
-# --- B5, B6: a band with superstructure copies, or folded by a charge-density wave --------------------------------
+# --- B5, B6: a band with superstructure copies, or folded by a charge-density wave ---
 
 
 def _superstructure_window(p: Parameters) -> Window:

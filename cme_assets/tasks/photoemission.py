@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from cme_assets.physics.resolution import Instrument
+from cme_assets.physics.spectral import voigt_fwhm
 from cme_assets.physics.thermal import fermi
 from cme_assets.physics.types import Array
 from cme_assets.tasks.category import GAMMA_MOMENTUM, Listed, MapAxes, Window
@@ -15,8 +17,8 @@ from cme_assets.tasks.ranges import Declared, Parameters, Uniform
 LOWEST_RATE = 0.005
 """Smallest impurity rate, eV: narrower lines are not seen by photoemission."""
 
-COARSEST = 50
-"""Side length of the coarsest table: lines must be as wide as its pixels, or they alias."""
+COARSEST, STANDARD = 50, 100
+"""Side lengths of the coarsest table, whose pixels most lines must fill or they alias, and of the standard one."""
 
 
 def surroundings(temperature: tuple[float, float] = (10.0, 30.0)) -> dict[str, Declared]:
@@ -66,6 +68,15 @@ def photoemission_map(p: Parameters, window: Window, spectral: Array, k: Array, 
     rise = 0.5 * (1.0 + across(energy, window.y))
     background = p["background_bottom"] + (p["background_top"] - p["background_bottom"]) * np.clip(rise, 0.0, 1.0)
     return signal + signal.max() * background[:, None] * occupied
+
+
+def spans_a_pixel(fwhm_momentum: float, width: float) -> bool:
+    """Whether a line, after the momentum kernel, is as wide as a pixel of the standard table over `width` (1/Angstrom).
+
+    The weaker demand of the categories whose ranges leave no room for the impurity floor; their sharpest lines may
+    fall between the pixels of the coarsest table.
+    """
+    return voigt_fwhm(fwhm_momentum, Instrument().momentum_width) >= width / STANDARD
 
 
 def place_window(low: float, high: float, width: float, share: float) -> tuple[float, float]:
