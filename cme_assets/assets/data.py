@@ -1,0 +1,64 @@
+"""The benchmark's data, by category: problems, spectra, noisy spectra and prompts. Nothing here depends on a model."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import dagster as dg
+
+from cme_assets import freshness
+from cme_assets.assets.common import GROUP, Context, InLake, InSettings, InWorkers, progress, store
+from cme_assets.freshness import Step
+from cme_assets.stages.maps import make_noisy_spectra, make_problems, make_spectra
+from cme_assets.stages.prompting import make_prompts
+from cme_assets.stages.result import Made
+from resources.lake import Lake
+from resources.workers import Workers
+
+
+def data_assets(categories: dg.PartitionsDefinition) -> list[dg.AssetsDefinition]:
+    """The four data assets over `categories`."""
+
+    def asset(step: Step) -> Callable[[Callable[..., None]], dg.AssetsDefinition]:
+        return dg.asset(
+            name=step.table.name,
+            deps=[table.name for table in step.inputs],
+            description=step.table.description,
+            group_name=GROUP,
+            kinds={"python", "parquet"},
+            partitions_def=categories,
+            backfill_policy=dg.BackfillPolicy.single_run(),
+            code_version=step.code_version,
+        )
+
+    @asset(freshness.PROBLEMS)
+    def problems(context: Context, lake: InLake, settings: InSettings) -> None:
+        for done, category in enumerate(context.partition_keys, 1):
+            stored = lake.stored(freshness.PROBLEMS.table, {"category": category})
+            # Tables of other sizes that are there already stay: their replies may have cost money.
+            resolutions = sorted({*settings.resolutions, *freshness.noted_resolutions(stored)})
+            made = make_problems(category, resolutions)
+            note = freshness.problems_note(resolutions)
+            store(context, lake, freshness.PROBLEMS, category, {"category": category}, made, **note)
+            progress(context, category, done, len(context.partition_keys))
+
+    @asset(freshness.SPECTRA)
+    def spectra(context: Context, lake: InLake, workers: InWorkers) -> None:
+        _by_category(context, lake, workers, freshness.SPECTRA, make_spectra)
+
+    @asset(freshness.NOISY_SPECTRA)
+    def noisy_spectra(context: Context, lake: InLake, workers: InWorkers) -> None:
+        _by_category(context, lake, workers, freshness.NOISY_SPECTRA, make_noisy_spectra)
+
+    @asset(freshness.PROMPTS)
+    def prompts(context: Context, lake: InLake, workers: InWorkers) -> None:
+        _by_category(context, lake, workers, freshness.PROMPTS, make_prompts)
+
+    return [problems, spectra, noisy_spectra, prompts]
+
+
+def _by_category(context: Context, lake: Lake, workers: Workers, step: Step, make: Callable[[Lake, str], Made]) -> None:
+    categories: Sequence[str] = context.partition_keys
+    arguments: list[tuple[Any, ...]] = [(lake, category) for category in categories]
+    for done, (index, made) in enumerate(workers.map(make, arguments), 1):
+        store(context, lake, step, categories[index], {"category": categories[index]}, made)
+        progress(context, categories[index], done, len(categories))

@@ -1,0 +1,64 @@
+"""Replies and scores, by model and category: one pair of assets a protocol, all made here."""
+
+from collections.abc import Callable
+
+import dagster as dg
+
+from cme_assets.assets.common import GROUP, Context, InLake, InSettings, InWorkers, progress, store
+from cme_assets.freshness import Step, responses_note
+from cme_assets.partitions import CATEGORY, MODEL
+from cme_assets.protocols.protocol import Protocol
+from cme_assets.stages.judging import make_scores
+from resources.registry import load_registry
+
+
+def evaluation_assets(protocol: Protocol, partitions: dg.MultiPartitionsDefinition) -> list[dg.AssetsDefinition]:
+    """The protocol's replies and scores over models by categories."""
+
+    @_asset(protocol.responses, partitions, protocol.name)
+    def responses(
+        context: Context,
+        lake: InLake,
+        workers: InWorkers,
+        settings: InSettings,
+    ) -> None:
+        registry = load_registry(settings.models_file)
+        keys = _keys(context)
+        asked = [(registry[model], category) for _, model, category in keys]
+        for done, (index, made) in enumerate(protocol.answer(lake, workers, asked), 1):
+            (partition, model, category), (entry, _) = keys[index], asked[index]
+            note = responses_note(protocol.entrant_hash(entry), entry.repeats, made.rows.column("status").to_pylist())
+            store(context, lake, protocol.responses, partition, {MODEL: model, CATEGORY: category}, made, **note)
+            progress(context, f"{model} on {category}", done, len(keys))
+
+    @_asset(protocol.scores, partitions, protocol.name)
+    def scores(context: Context, lake: InLake) -> None:
+        keys = _keys(context)
+        for done, (partition, model, category) in enumerate(keys, 1):
+            made = make_scores(lake, protocol.responses.table, protocol.scores.table, model, category)
+            store(context, lake, protocol.scores, partition, {MODEL: model, CATEGORY: category}, made)
+            progress(context, f"{model} on {category}", done, len(keys))
+
+    return [responses, scores]
+
+
+def _asset(
+    step: Step, partitions: dg.PartitionsDefinition, protocol: str
+) -> Callable[[Callable[..., None]], dg.AssetsDefinition]:
+    return dg.asset(
+        name=step.table.name,
+        deps=[table.name for table in step.inputs],
+        description=step.table.description,
+        group_name=GROUP,
+        kinds={"python", "parquet"},
+        tags={"protocol": protocol},
+        partitions_def=partitions,
+        backfill_policy=dg.BackfillPolicy.single_run(),
+        code_version=step.code_version,
+    )
+
+
+def _keys(context: Context) -> list[tuple[str, str, str]]:
+    """The run's partitions with their model and category."""
+    keys = [key for key in context.partition_keys if isinstance(key, dg.MultiPartitionKey)]
+    return [(key, key.keys_by_dimension[MODEL], key.keys_by_dimension[CATEGORY]) for key in keys]

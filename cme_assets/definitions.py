@@ -1,0 +1,36 @@
+"""The code location of CME-SpectrumBench: assets, checks and automation put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import dagster as dg
+
+from cme_assets.assets.data import data_assets
+from cme_assets.assets.evaluation import evaluation_assets
+from cme_assets.partitions import category_partitions, evaluation_partitions
+from cme_assets.protocols import PROTOCOLS
+from resources.lake import Lake
+from resources.settings import Settings, read_settings
+from resources.workers import Workers
+
+
+def build_defs(settings: Settings | None = None, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
+    """The real graph; `overrides` replaces resources by name: `lake`, `workers`, `settings`."""
+    settings = settings or read_settings()
+    assets = data_assets(category_partitions(settings))
+    for protocol in PROTOCOLS:
+        assets += evaluation_assets(protocol, evaluation_partitions(settings, protocol.name))
+    resources: dict[str, Any] = {"lake": Lake(settings.lake), "workers": Workers(), "settings": settings}
+    return dg.Definitions(
+        assets=assets,
+        resources=resources | dict(overrides or {}),
+        executor=dg.in_process_executor,
+    )
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    """What Dagster loads."""
+    return build_defs()

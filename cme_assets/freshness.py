@@ -1,0 +1,71 @@
+"""What each file of the lake was made from, and hence whether it is still good.
+
+A file is good when it would be made from the same things today: the same version of the step's code, the same
+version of its category and inputs with the same contents. Replies do not look at the category's version but only at
+the prompts, so that a model is asked again exactly when a prompt has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from cme_assets import schemas, versions
+from cme_assets.tasks.catalogue import CATEGORIES
+from resources.lake import Key, Lake, LakeTable, Stored, combined_hash
+from resources.outcomes import Status
+
+Provenance = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One asset: its table, the tables it is made from, the version of its code."""
+
+    table: LakeTable
+    inputs: tuple[LakeTable, ...]
+    code_version: str
+    follows_category: bool = True
+
+    def provenance(self, lake: Lake, key: Key, **more: str) -> Provenance | None:
+        """What a file made now would note down; None where an input is missing."""
+        inputs = [lake.stored(table, {name: key[name] for name in table.keys}) for table in self.inputs]
+        present = [stored.content_hash for stored in inputs if stored is not None]
+        if len(present) < len(inputs):
+            return None
+        category = {"category_hash": CATEGORIES[key["category"]].hash} if self.follows_category else {}
+        return {"code_version": self.code_version, "input_hash": combined_hash(*present), **category, **more}
+
+
+PROBLEMS = Step(schemas.PROBLEMS, (), versions.PROBLEMS)
+SPECTRA = Step(schemas.SPECTRA, (schemas.PROBLEMS,), versions.SPECTRA)
+NOISY_SPECTRA = Step(schemas.NOISY_SPECTRA, (schemas.PROBLEMS, schemas.SPECTRA), versions.NOISE)
+PROMPTS = Step(schemas.PROMPTS, (schemas.PROBLEMS, schemas.NOISY_SPECTRA), versions.PROMPTS)
+DATA = (PROBLEMS, SPECTRA, NOISY_SPECTRA, PROMPTS)
+"""The assets by category, upstream first."""
+
+DIRECT_RESPONSES = Step(schemas.DIRECT_RESPONSES, (schemas.PROMPTS,), versions.DIRECT, follows_category=False)
+DIRECT_SCORES = Step(
+    schemas.DIRECT_SCORES, (schemas.PROBLEMS, schemas.NOISY_SPECTRA, schemas.DIRECT_RESPONSES), versions.SCORER
+)
+
+
+def problems_note(resolutions: Iterable[int]) -> Provenance:
+    """What a file of problems notes beyond the rest."""
+    return {"resolutions": ",".join(str(size) for size in sorted(resolutions))}
+
+
+def noted_resolutions(stored: Stored | None) -> set[int]:
+    """The table sizes that a file of problems holds."""
+    return {int(size) for size in (stored.provenance.get("resolutions", "") if stored else "").split(",") if size}
+
+
+def responses_note(entrant: str, repeats: int, statuses: Iterable[str] = ()) -> Provenance:
+    """What a file of replies notes beyond the rest; `unanswered` counts those that are to be asked for again."""
+    unanswered = sum(not Status(status).is_scored for status in statuses)
+    return {"entrant_hash": entrant, "repeats": str(repeats), "unanswered": str(unanswered)}
+
+
+def is_good(stored: Stored | None, expected: Mapping[str, str] | None) -> bool:
+    """Whether a file is what would be made now."""
+    return stored is not None and expected is not None and dict(stored.provenance) == dict(expected)

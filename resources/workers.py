@@ -1,0 +1,80 @@
+"""Work in several processes, with results that do not depend on how many."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import forkserver
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+WAITING_PER_WORKER = 2
+"""Tasks handed out beyond the one at work; more would only hold results in memory."""
+
+
+class WorkerError(RuntimeError):
+    """A worker process died; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """How many processes work at a time; 0 works in this process."""
+
+    count: int = 2
+
+    def map(self, task: Callable[..., Result], arguments: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Result]]:
+        """`task(*arguments[i])` for all i, as pairs of i and result in the order in which they are ready.
+
+        `task` must be a function of a module. An exception of a task is raised here, and what has not begun is dropped.
+        """
+        if self.count == 0:
+            for index, values in enumerate(arguments):
+                yield index, task(*values)
+            return
+        yield from self._spread(task, arguments)
+
+    def _spread(
+        self, task: Callable[..., Result], arguments: Sequence[tuple[Any, ...]]
+    ) -> Iterator[tuple[int, Result]]:
+        waiting: dict[Future[Result], int] = {}
+        rest = iter(enumerate(arguments))
+        pool = ProcessPoolExecutor(min(self.count, max(len(arguments), 1)), mp_context=_context(task.__module__))
+        try:
+            for index, values in rest:
+                waiting[pool.submit(task, *values)] = index
+                if len(waiting) >= self.count * (1 + WAITING_PER_WORKER):
+                    yield from _ready(waiting)
+            while waiting:
+                yield from _ready(waiting)
+        except BrokenProcessPool:
+            raise WorkerError("a worker process died, probably for want of memory; free some and run again") from None
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _ready(waiting: dict[Future[Result], int]) -> Iterator[tuple[int, Result]]:
+    done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+    for future in done:
+        yield waiting.pop(future), future.result()
+
+
+def _context(module: str) -> multiprocessing.context.BaseContext:
+    """Processes forked from a server that has imported `module` and nothing else: quick, and safe beside threads."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([module])
+    # Several threads of linear algebra in each of several workers only hinder one another.
+    before = os.environ.get("OPENBLAS_NUM_THREADS")
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    try:
+        forkserver.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["OPENBLAS_NUM_THREADS"]
+        else:
+            os.environ["OPENBLAS_NUM_THREADS"] = before
+    return context
