@@ -1,0 +1,28 @@
+"""The published human baseline's method: curve by curve, row by row, with line and edge fits.
+
+Every method sees a closed-book problem and nothing else, and needs nothing that makes problems, so that the package
+can be shipped into a sandbox. Each module below names the categories it solves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from cme_assets.closed_book import ClosedBookProblem
+from cme_assets.physics.types import Array
+from cme_assets.solvers.rowwise.fermi_edge import FERMI_EDGE
+
+METHODS: dict[str, Callable[[ClosedBookProblem], Array]] = {
+    **FERMI_EDGE,
+}
+"""Method by category, gathered from the modules."""
+
+
+def solve(problem: ClosedBookProblem) -> Sequence[float]:
+    """The row-by-row answer, `problem.wanted` numbers. Raises NotImplementedError for a category without a method."""
+    method = METHODS.get(problem.category_id)
+    if method is None:
+        raise NotImplementedError(
+            f"{problem.category_id}: no row-by-row method yet; add one to cme_assets.solvers.rowwise"
+        )
+    return [float(value) for value in method(problem)]
