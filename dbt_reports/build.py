@@ -50,7 +50,7 @@ def build_reports(settings: Settings, *, force: bool = False) -> Built:
 
 def _run(settings: Settings, database: Path, target: Path, files: list[Path]) -> None:
     try:
-        run_dbt(["build", *dbt_variables(settings, database)], target)
+        run_dbt(["build", "--fail-fast", *dbt_variables(settings, database)], target)
     except ReportsError:
         check_pages(files)  # a broken file is the better explanation
         raise

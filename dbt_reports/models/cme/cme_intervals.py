@@ -1,5 +1,7 @@
 """Intervals of every mean score that the other tables show: a cluster bootstrap over categories."""
 
+from collections import defaultdict
+
 import pyarrow as pa
 
 from resources.bootstrap import cluster_interval
@@ -19,22 +21,23 @@ SCHEMA = pa.schema(
 def model(dbt, session):
     """One row an evaluation and cut: all problems, one tier, one level."""
     scored = dbt.ref("cme_problem_scores").filter("score is not null")
-    problems = scored.select("evaluation, category, tier, level, score").df()
-    rows = []
-    for evaluation, of_evaluation in problems.groupby("evaluation"):
-        rows.append(_row(evaluation, "all", None, of_evaluation))
-        for cut in ("tier", "level"):
-            rows.extend(_row(evaluation, cut, value, part) for value, part in of_evaluation.groupby(cut))
-    return pa.Table.from_pylist(rows, schema=SCHEMA)
+    cuts = defaultdict(list)
+    for evaluation, category, tier, level, score in scored.select(
+        "evaluation, category, tier, level, score"
+    ).fetchall():
+        for cut in (("all", None), ("tier", tier), ("level", level)):
+            cuts[evaluation, *cut].append((category, score))
+    return pa.Table.from_pylist([_row(*cut, problems) for cut, problems in cuts.items()], schema=SCHEMA)
 
 
 def _row(evaluation, cut, value, problems):
-    low, high = cluster_interval(problems["score"].tolist(), problems["category"].tolist()) or (None, None)
+    categories, scores = zip(*problems, strict=True)
+    low, high = cluster_interval(scores, categories) or (None, None)
     return {
         "evaluation": evaluation,
         "cut": cut,
         "cut_value": value,
-        "n_clusters": problems["category"].nunique(),
+        "n_clusters": len(set(categories)),
         "ci_low": low,
         "ci_high": high,
     }
