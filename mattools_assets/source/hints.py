@@ -5,13 +5,46 @@ from __future__ import annotations
 from mattools_assets.source.values import OUTSIDE, Class, External, Instance, Items, Mapping, Parts, Values, union
 
 _TRANSPARENT = frozenset(
-    "Optional Union Annotated Final ClassVar Required NotRequired ReadOnly Awaitable Coroutine".split()
+    {
+        "Optional",
+        "Union",
+        "Annotated",
+        "Final",
+        "ClassVar",
+        "Required",
+        "NotRequired",
+        "ReadOnly",
+        "Awaitable",
+        "Coroutine",
+    }
 )
 _ITEMS = frozenset(
-    "list List set Set frozenset FrozenSet deque Deque Sequence MutableSequence Iterable Iterator Generator Collection "
-    "AbstractSet AsyncIterator AsyncIterable AsyncGenerator Container Reversible".split()
+    {
+        "list",
+        "List",
+        "set",
+        "Set",
+        "frozenset",
+        "FrozenSet",
+        "deque",
+        "Deque",
+        "Sequence",
+        "MutableSequence",
+        "Iterable",
+        "Iterator",
+        "Generator",
+        "Collection",
+        "AbstractSet",
+        "AsyncIterator",
+        "AsyncIterable",
+        "AsyncGenerator",
+        "Container",
+        "Reversible",
+    }
 )
-_MAPPINGS = frozenset("dict Dict Mapping MutableMapping defaultdict DefaultDict OrderedDict Counter".split())
+_MAPPINGS = frozenset(
+    {"dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "DefaultDict", "OrderedDict", "Counter"}
+)
 _OTHERS = frozenset({"tuple", "Tuple", "type", "Type", "Callable", "Literal"})
 
 

@@ -14,7 +14,7 @@ from mattools_assets.source.classes import OUTSIDE_BASE, linearise
 from mattools_assets.source.hints import is_container_hint, wrap_container
 from mattools_assets.source.modules import Modules
 from mattools_assets.source.scopes import Binding, Bound, FileNames, Scope, ScopeKind
-from mattools_assets.source.tree import CodeObject, Kind
+from mattools_assets.source.tree import CodeObject, Kind, parts_of
 from mattools_assets.source.values import (
     OUTSIDE,
     UNKNOWN,
@@ -41,8 +41,21 @@ _BUILTINS = frozenset(dir(builtins))
 _SAME_ITEMS = frozenset({"list", "sorted", "set", "frozenset", "tuple", "reversed", "iter", "filter", "deque"})
 _SAME_VALUE = frozenset({"copy", "deepcopy"})
 _EXTERNAL_NODES = frozenset(
-    "string concatenated_string integer float true false ellipsis dictionary dictionary_comprehension lambda "
-    "comparison_operator not_operator unary_operator".split()
+    {
+        "string",
+        "concatenated_string",
+        "integer",
+        "float",
+        "true",
+        "false",
+        "ellipsis",
+        "dictionary",
+        "dictionary_comprehension",
+        "lambda",
+        "comparison_operator",
+        "not_operator",
+        "unary_operator",
+    }
 )
 
 
@@ -131,7 +144,7 @@ class Inference:
         return union(*[value.values if isinstance(value, Items) else (value,) for value in values])
 
     def _part(self, values: Values, position: int) -> Values:
-        found = []
+        found: list[Values] = []
         for value in values:
             if isinstance(value, Parts):
                 found.append(value.values[position] if position < len(value.values) else UNKNOWN)
@@ -189,7 +202,9 @@ class Inference:
     def _bases(self, index: int) -> list[int]:
         scope = self.scopes.get(index)
         bases: list[int] = []
-        for node in scope.bases if scope is not None and scope.parent is not None else []:
+        if scope is None or scope.parent is None:
+            return bases
+        for node in scope.bases:
             classes = [v.index for v in self.values_of(node, scope.parent) if isinstance(v, Class) and v.index != index]
             bases += [base for base in classes[:1] or [OUTSIDE_BASE] if base not in bases]
         return bases
@@ -209,6 +224,19 @@ class Inference:
             if found is not None:
                 return tuple(Function(v.index, index) if isinstance(v, Function) else v for v in found)
         return None
+
+    def plain_attributes(self) -> set[str]:
+        """Names that classes of the source give to attributes which are no functions or classes."""
+        names: set[str] = set()
+        for scope in self.scopes.values():
+            if scope.kind is ScopeKind.CLASS:
+                names.update(scope.attributes)
+                names.update(
+                    name
+                    for name, bindings in scope.bindings.items()
+                    if any(binding.how is not Bound.DEFINITION for binding in bindings)
+                )
+        return names
 
     def _own_member(self, index: int, name: str, is_write: bool) -> Values | None:
         key = (index, name, is_write)
@@ -273,12 +301,7 @@ class Inference:
     def _read(self, owners: Values, raw: Values) -> Values:
         """The values that reading gives: a property of an instance is what its function returns."""
         on_instance = any(isinstance(owner, Instance) for owner in owners)
-        return union(
-            *[
-                self.result(value) if on_instance and self._is_property(value) else (value,)
-                for value in raw
-            ]
-        )
+        return union(*[self.result(value) if on_instance and self._is_property(value) else (value,) for value in raw])
 
     def _is_property(self, value: Value) -> bool:
         if not isinstance(value, Function):
@@ -301,7 +324,7 @@ class Inference:
             return self._call(node, scope)
         if kind in _EXTERNAL_NODES:
             return OUTSIDE
-        children = node.named_children
+        children = parts_of(node)
         if kind == "subscript":
             return self._subscript(node, scope)
         if kind == "conditional_expression":
@@ -311,22 +334,28 @@ class Inference:
         if kind in ("parenthesized_expression", "await", "expression_list", "assignment", "named_expression", "type"):
             return self.values_of(children[-1], scope) if len(children) <= 2 and children else UNKNOWN
         if kind in ("list", "set"):
-            return (Items(union(*[self.values_of(child, scope) for child in children[:MAX_ITEMS]])),)
+            return (Items(union(*[self._element(child, scope) for child in children[:MAX_ITEMS]])),)
+        if kind == "list_splat" and children:  # the grammar reads `*x.y` as `(*x).y`
+            return self.values_of(children[0], scope)
         if kind == "tuple":
             return (Parts(tuple(self.values_of(child, scope) for child in children[:MAX_ITEMS])),)
         if kind in ("list_comprehension", "set_comprehension", "generator_expression"):
             return (Items(self.values_of(children[0], scope)),)
         return UNKNOWN
 
+    def _element(self, node: Node, scope: Scope) -> Values:
+        values = self.values_of(node, scope)
+        return self.items(values) if node.type == "list_splat" else values
+
     def _call(self, node: Node, scope: Scope) -> Values:
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if function is None or arguments is None:
             return UNKNOWN
         callees = self.values_of(function, scope)
-        found = []
+        found: list[Values] = []
         for callee in callees:
             if isinstance(callee, External) and callee.name:
-                found.append(self._external_call(callee.name, arguments.named_children, scope))
+                found.append(self._external_call(callee.name, parts_of(arguments), scope))
             else:
                 found.append(self.result(callee))
         return union(*found)
@@ -391,8 +420,8 @@ class Inference:
         return union(*[self.result(member) for member in self.class_member(value.index, "__getitem__") or UNKNOWN])
 
     def _subscript(self, node: Node, scope: Scope) -> Values:
-        container, *keys = node.named_children
-        found = []
+        container, *keys = parts_of(node)
+        found: list[Values] = []
         for value in self.values_of(container, scope):
             match value:
                 case Class() | External():
@@ -418,7 +447,7 @@ class Inference:
         return self._remember(self._hints, node.id, lambda: self._hint_values(node, scope, receiver))
 
     def _hint_values(self, node: Node, scope: Scope, receiver: int) -> Values:
-        kind, children = node.type, node.named_children
+        kind, children = node.type, parts_of(node)
         if kind in ("identifier", "attribute"):
             return self._plain_hint(node, scope, receiver)
         if kind in ("type", "parenthesized_expression", "module", "expression_statement") and children:
@@ -431,7 +460,7 @@ class Inference:
         if kind in ("subscript", "generic_type"):
             inner = children[1:]
             if kind == "generic_type" and inner and inner[0].type == "type_parameter":
-                inner = inner[0].named_children
+                inner = parts_of(inner[0])
             name = self._text(children[0], scope).rpartition(".")[2]
             if is_container_hint(name):
                 return wrap_container(name, [self.hint_values(child, scope, receiver) for child in inner])
@@ -443,7 +472,7 @@ class Inference:
         if text == "Self":
             owner = receiver if receiver >= 0 else _enclosing_class(scope)
             return (Instance(owner),) if owner is not None else UNKNOWN
-        found = []
+        found: list[Values] = []
         for value in self.values_of(node, scope):
             if isinstance(value, Class):
                 found.append((Instance(value.index),))

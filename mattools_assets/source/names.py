@@ -9,7 +9,7 @@ from tree_sitter import Node, Parser, Range
 
 from mattools_assets.source.modules import Modules
 from mattools_assets.source.scopes import Binding, Bound, FileNames, Mention, Role, Scope, ScopeKind, Span
-from mattools_assets.source.tree import PYTHON, CodeObject, ParsedFile
+from mattools_assets.source.tree import PYTHON, CodeObject, ParsedFile, parts_of
 
 LARGE_LITERAL_BYTES = 262_144
 LONGEST_QUOTED_HINT = 500
@@ -130,7 +130,7 @@ class NameWalk:
         self._push_body(node, scope, item.index)
         outside = Place(place.scope, item.index, place.block)
         bases = node.child_by_field_name("superclasses")
-        for base in reversed(bases.named_children if bases else []):
+        for base in reversed(parts_of(bases) if bases else []):
             if base.type != "keyword_argument":
                 scope.bases.insert(0, base)
             self._push(base, outside, Role.INHERIT)
@@ -164,7 +164,7 @@ class NameWalk:
             self._push_children(body, Place(scope, owner, scope.span))
 
     def _parameters(self, node: Node, scope: Scope, block: Span, outside: Place, only_in_block: bool = False) -> None:
-        for parameter in node.named_children:
+        for parameter in parts_of(node):
             hint = parameter.child_by_field_name("type")
             default = parameter.child_by_field_name("value")
             name = parameter.child_by_field_name("name") or parameter
@@ -182,7 +182,7 @@ class NameWalk:
                 scope.bind(self.names.text(name), binding)
 
     def _first_parameter(self, parameters: Node, scope: Scope, item: CodeObject) -> None:
-        first = parameters.named_children[0] if parameters.named_children else None
+        first = next(iter(parts_of(parameters)), None)
         if first is None or first.type not in ("identifier", "typed_parameter") or scope.parent is None:
             return
         name = self.names.text(first if first.type == "identifier" else first.named_children[0])
@@ -209,7 +209,7 @@ class NameWalk:
             self._bind_attribute(target, binding, place)
             self.attribute(target, place, Role.USE, is_write=True)
         elif kind in ("pattern_list", "tuple_pattern", "list_pattern", "parenthesized_expression", "tuple"):
-            for position, part in enumerate(target.named_children):
+            for position, part in enumerate(parts_of(target)):
                 unpacked = (*binding.unpacked, position) if kind != "parenthesized_expression" else binding.unpacked
                 self._bind_target(part, replace(binding, unpacked=unpacked), place)
         elif kind == "list_splat_pattern" and target.named_children:
@@ -318,7 +318,7 @@ class NameWalk:
         function, arguments = test.child_by_field_name("function"), test.child_by_field_name("arguments")
         if function is None or arguments is None or self.names.text(function) != "isinstance":
             return
-        given = arguments.named_children
+        given = parts_of(arguments)
         if len(given) == 2 and given[0].type == "identifier":
             place.scope.bind(self.names.text(given[0]), replace(binding, how=Bound.HINT, node=given[1]))
 
@@ -346,9 +346,7 @@ class NameWalk:
     def dotted_name(self, node: Node, place: Place, _role: Role) -> None:
         """A plain name in a `match` pattern is bound by it."""
         if node.named_child_count == 1:
-            place.scope.bind(
-                self.names.text(node), Binding(Bound.OPAQUE, node.start_byte, place.block, place.scope)
-            )
+            place.scope.bind(self.names.text(node), Binding(Bound.OPAQUE, node.start_byte, place.block, place.scope))
 
     # Imports
 
@@ -391,7 +389,7 @@ class NameWalk:
     # Results of functions
 
     def return_statement(self, node: Node, place: Place, role: Role) -> None:
-        place.scope.returns += node.named_children[:1]
+        place.scope.returns += parts_of(node)[:1]
         self._push_children(node, place, role)
 
     def yield_(self, node: Node, place: Place, role: Role) -> None:

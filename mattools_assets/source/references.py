@@ -17,7 +17,7 @@ from mattools_assets.source.names import NameWalk
 from mattools_assets.source.problems import Problem, ProblemKind
 from mattools_assets.source.scopes import Bound, FileNames, Mention, Role
 from mattools_assets.source.tree import CodeObject, Kind, SourceTree
-from mattools_assets.source.values import Class, Function, Instance, Values
+from mattools_assets.source.values import Class, External, Function, Instance, Values
 
 
 class Certainty(IntEnum):
@@ -91,16 +91,19 @@ class _Resolver:
         self.only_member = self._only_members()
 
     def _only_members(self) -> dict[str, int]:
-        """Names that one definition inside a class has and no other; a property's setter is no second one."""
+        """Names that one definition inside a class has and no other; a property's setter is no second one.
+
+        Left out: names that classes also give to plain attributes, and those of Python's own and numpy's types.
+        """
         names: dict[str, dict[int | None, int]] = {}
         for item in self.objects:
             if item.parent is not None and self.objects[item.parent].kind is Kind.CLASS:
                 names.setdefault(item.name, {}).setdefault(item.parent, item.index)
-        common = _names_of_common_types()
+        telling_nothing = _names_of_common_types() | self.inference.plain_attributes()
         return {
             name: next(iter(owners.values()))
             for name, owners in names.items()
-            if len(owners) == 1 and name not in common
+            if len(owners) == 1 and name not in telling_nothing
         }
 
     def resolve(self, mention: Mention) -> None:
@@ -123,8 +126,14 @@ class _Resolver:
 
     def _attribute_certainty(self, mention: Mention, owners: Values) -> Certainty:
         receiver = mention.node.child_by_field_name("object")
+        if receiver is not None and receiver.type == "list_splat":
+            receiver = receiver.named_children[0]
         if receiver is None or not any(isinstance(owner, Instance) for owner in owners):
             return Certainty.EXACT
+        projects = [owner for owner in owners if not isinstance(owner, External)]
+        members = {self.inference.members(owner, mention.name, mention.is_write) for owner in projects}
+        if len(members) > 1:  # the receiver can be one of several types, and they differ in this attribute
+            return Certainty.AMBIGUOUS
         if receiver.type == "identifier":
             name = mention.scope.file.text(receiver)
             bindings = self.inference.lookup(name, mention.scope, receiver.start_byte)

@@ -44,7 +44,7 @@ class Bound(StrEnum):
     OPAQUE = "opaque"  # nothing is known
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Binding:
     """One way in which a name of a scope gets a value.
 
@@ -66,7 +66,7 @@ class Binding:
     is_setter: bool = False
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Scope:
     """A module, class or function body with the names it binds. `object` is the index of its object in the tree.
 
@@ -93,7 +93,7 @@ class Scope:
         self.elsewhere.get(name, self).bindings.setdefault(name, []).append(binding)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Mention:
     """A name or attribute in the source: `node` is the identifier or the whole attribute, `owner` the object index.
 
@@ -109,7 +109,7 @@ class Mention:
     binding: Binding | None = None
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class FileNames:
     """All scopes and mentions of a file; `data` is the UTF-8 text that the nodes' offsets refer to.
 

@@ -115,6 +115,11 @@ class SourceTree:
     problems: list[Problem]
 
 
+def parts_of(node: Node) -> list[Node]:
+    """The named children of a node without the comments between them."""
+    return [child for child in node.named_children if child.type not in TRAILERS]
+
+
 def build_tree(files: Iterable[SourceFile]) -> SourceTree:
     """The tree of `files`. Takes about 10 microseconds a line."""
     tree = SourceTree([], [], [])
@@ -201,7 +206,7 @@ def _code_object(index: int, node: Node, parent: CodeObject, parsed: ParsedFile)
 def _last_statement(node: Node, data: bytes) -> Node:
     """Where the definition really ends: a block of tree-sitter also holds the comments that follow it."""
     while data[node.start_byte : node.end_byte].rstrip().rpartition(b"\n")[2].lstrip().startswith(b"#"):
-        statements = [child for child in node.children if child.type not in TRAILERS]
+        statements = parts_of(node)
         if not statements:
             break
         node = statements[-1]
@@ -220,7 +225,7 @@ def _signature(data: bytes, node: Node, name: str, is_class: bool) -> str:
 
 def _docstring(body: Node | None) -> str:
     """The docstring as `inspect.getdoc` would clean it; empty when there is none."""
-    first = next((child for child in body.named_children if child.type != "comment"), None) if body else None
+    first = next(iter(parts_of(body)), None) if body else None
     if first is None or first.type != "expression_statement" or first.named_child_count != 1:
         return ""
     literal = first.named_children[0]

@@ -1,0 +1,234 @@
+"""Each kind of reference on the smallest program that has it; expected edges follow from Python's own rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mattools_assets.source.project import Project, analyse
+
+
+def edges(project: Project) -> dict[tuple[str, str], str]:
+    """`file:name` pairs with their certainty."""
+
+    def name(index: int) -> str:
+        item = project.objects[index]
+        return f"{item.file.removesuffix('.py')}:{item.qualified_name}"
+
+    return {(name(r.source), name(r.target)): r.certainty.name.lower() for r in project.references}
+
+
+def analysed(folder: Path, **files: str) -> dict[tuple[str, str], str]:
+    for name, text in files.items():
+        path = folder / (name.replace("___", "/") + ".py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return edges(analyse(folder))
+
+
+CASES = {
+    "local function": ("def f(): pass\ndef g(): return f()", {("m:g", "m:f"): "exact"}),
+    "statement at module level": ("def f(): pass\nf()", {("m:", "m:f"): "exact"}),
+    "method through self": (
+        "class A:\n  def f(self): pass\n  def g(self): self.f()",
+        {("m:A.g", "m:A.f"): "exact"},
+    ),
+    "first parameter by another name, behind a comment": (
+        "class A:\n  def f(this): pass\n  def g(  # hint\n      this): this.f()",
+        {("m:A.g", "m:A.f"): "exact"},
+    ),
+    "classmethod and constructor": (
+        "class A:\n  def f(self): pass\n  @classmethod\n  def make(cls):\n    a = cls()\n    a.f()\n    return a",
+        {("m:A.make", "m:A.f"): "typed"},
+    ),
+    "inherited, through super and self": (
+        "class A:\n  def f(self): pass\n  def h(self): pass\nclass B(A):\n  def f(self): super().f()\n"
+        "  def g(self): self.h()",
+        {("m:B", "m:A"): "exact", ("m:B.f", "m:A.f"): "exact", ("m:B.g", "m:A.h"): "exact"},
+    ),
+    "diamond: C before A": (
+        "class A:\n  def f(self): pass\nclass B(A): pass\nclass C(A):\n  def f(self): pass\n"
+        "class D(B, C):\n  def g(self): self.f()",
+        {
+            ("m:B", "m:A"): "exact",
+            ("m:C", "m:A"): "exact",
+            ("m:D", "m:B"): "exact",
+            ("m:D", "m:C"): "exact",
+            ("m:D.g", "m:C.f"): "exact",
+        },
+    ),
+    "hint of a parameter, also quoted and optional": (
+        'class A:\n  def f(self): pass\n  def h(self): pass\ndef g(a: A): a.f()\ndef k(a: "A | None" = None): a.h()',
+        {
+            ("m:g", "m:A"): "exact",
+            ("m:g", "m:A.f"): "typed",
+            ("m:k", "m:A"): "exact",
+            ("m:k", "m:A.h"): "typed",
+        },
+    ),
+    "items of a hinted list": (
+        "class A:\n  def f(self): pass\ndef g(many: list[A]):\n  for i, a in enumerate(many): a.f()",
+        {("m:g", "m:A"): "exact", ("m:g", "m:A.f"): "typed"},
+    ),
+    "comprehension variable hides an outer one": (
+        "class A:\n  def f(self): pass\nclass B:\n  def f(self): pass\n"
+        "def g(many: list[A]):\n  a = B()\n  return [a.f() for a in many]",
+        {("m:g", "m:A"): "exact", ("m:g", "m:B"): "exact", ("m:g", "m:A.f"): "typed"},
+    ),
+    "result with a hint, result without": (
+        "class A:\n  def f(self): pass\ndef one() -> A: ...\ndef two(): return A()\n"
+        "def g(): one().f()\ndef h():\n  x = two()\n  x.f()",
+        {
+            ("m:one", "m:A"): "exact",
+            ("m:two", "m:A"): "exact",
+            ("m:g", "m:one"): "exact",
+            ("m:g", "m:A.f"): "typed",
+            ("m:h", "m:two"): "exact",
+            ("m:h", "m:A.f"): "typed",
+        },
+    ),
+    "attribute set in the constructor": (
+        "class A:\n  def f(self): pass\nclass B:\n  def __init__(self): self.a = A()\n  def g(self): self.a.f()",
+        {("m:B.__init__", "m:A"): "exact", ("m:B.g", "m:A.f"): "typed"},
+    ),
+    "property read, setter written": (
+        "class A:\n  @property\n  def p(self): return 1\n  @p.setter\n  def p(self, v): pass\n"
+        "  def g(self): return self.p\n  def h(self): self.p = 2",
+        {("m:A.p", "m:A.p"): "exact", ("m:A.g", "m:A.p"): "exact", ("m:A.h", "m:A.p"): "exact"},
+    ),
+    "a later assignment hides an earlier one": (
+        "class A:\n  def f(self): pass\nclass B:\n  def f(self): pass\ndef g():\n  x = A()\n  x = B()\n  x.f()",
+        {("m:g", "m:A"): "exact", ("m:g", "m:B"): "exact", ("m:g", "m:B.f"): "typed"},
+    ),
+    "either of two": (
+        "class A:\n  def f(self): pass\nclass B:\n  def f(self): pass\n"
+        "def g(c):\n  if c:\n    x = A()\n  else:\n    x = B()\n  x.f()",
+        {
+            ("m:g", "m:A"): "exact",
+            ("m:g", "m:B"): "exact",
+            ("m:g", "m:A.f"): "ambiguous",
+            ("m:g", "m:B.f"): "ambiguous",
+        },
+    ),
+    "isinstance narrows inside its block only": (
+        "class A:\n  def f(self): pass\n  def u(self): pass\nclass B:\n  def u(self): pass\n"
+        "def g(x):\n  if isinstance(x, A):\n    x.u()\n  x.u()",
+        {("m:g", "m:A"): "exact", ("m:g", "m:A.u"): "typed"},
+    ),
+    "parameter hides a function of its name": ("def f(): pass\ndef g(f): return f()", {}),
+    "class names are not seen from methods": ("class A:\n  def f(self): pass\n  def g(self): return f()", {}),
+    "attribute of another package": ("import numpy\ndef only(): pass\ndef g(): numpy.only()", {}),
+    "only one class has the attribute": (
+        "class A:\n  def very_rare(self): pass\ndef g(x): x.very_rare()",
+        {("m:g", "m:A.very_rare"): "name_only"},
+    ),
+    "an attribute name of lists says nothing": ("class A:\n  def append(self): pass\ndef g(x): x.append(1)", {}),
+    "nested function, decorator and recursion": (
+        "def d(f):\n  def inner(): return f()\n  return inner\n@d\ndef g(n): return g(n - 1)",
+        {("m:d", "m:d.inner"): "exact", ("m:g", "m:d"): "exact", ("m:g", "m:g"): "exact"},
+    ),
+    "global statement": (
+        "class A:\n  def f(self): pass\nx = None\ndef s():\n  global x\n  x = A()\ndef g(): x.f()",
+        {("m:s", "m:A"): "exact", ("m:g", "m:A.f"): "typed"},
+    ),
+    "match statement": (
+        "class A:\n  def f(self): pass\ndef g(x):\n  match x:\n    case A(): pass",
+        {("m:g", "m:A"): "exact"},
+    ),
+    "the grammar's reading of [*self.f()]": (
+        "class A:\n  def f(self): pass\n  def g(self): return [*self.f()]",
+        {("m:A.g", "m:A.f"): "exact"},
+    ),
+    "self type of an inherited method": (
+        "from typing import Self\nclass A:\n  def copy(self) -> Self: ...\nclass B(A):\n  def f(self): pass\n"
+        "def g(): B().copy().f()",
+        {
+            ("m:B", "m:A"): "exact",
+            ("m:g", "m:B"): "exact",
+            ("m:g", "m:A.copy"): "typed",
+            ("m:g", "m:B.f"): "typed",
+        },
+    ),
+    "a class that is its own base": ("class A(A): \n  def f(self): self.g()", {("m:A", "m:A"): "exact"}),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES.keys())
+def test_one_file(tmp_path: Path, text: str, expected: dict) -> None:
+    assert analysed(tmp_path, m=text) == expected
+
+
+def test_imports(tmp_path: Path) -> None:
+    found = analysed(
+        tmp_path,
+        p___x="class A:\n  def f(self): pass\ndef h(): pass\n_hidden = 1",
+        p_____init__="from .x import A as Renamed\nfrom p.x import *",
+        p___q_____init__="",
+        p___q___deep="from ..x import h\nfrom ... import nothing\ndef g(): h()",
+        user="import p\nimport p.x as y\nfrom p import Renamed, h\nfrom other import A\n"
+        "def a(): p.x.h()\ndef b(): y.A().f()\ndef c(): Renamed()\ndef d(): h()\ndef e(): A()",
+        plain="from neighbour import z",
+        neighbour="def z(): pass",
+    )
+    assert found == {
+        ("p/__init__:", "p/x:A"): "exact",
+        ("p/q/deep:", "p/x:h"): "exact",
+        ("p/q/deep:g", "p/x:h"): "exact",
+        ("user:", "p/x:A"): "exact",
+        ("user:", "p/x:h"): "exact",
+        ("user:a", "p/x:h"): "exact",
+        ("user:b", "p/x:A"): "exact",
+        ("user:b", "p/x:A.f"): "typed",
+        ("user:c", "p/x:A"): "exact",
+        ("user:d", "p/x:h"): "exact",
+        ("plain:", "neighbour:z"): "exact",
+    }
+
+
+def test_reading_meets_the_getter_and_writing_the_setter(tmp_path: Path) -> None:
+    text = CASES["property read, setter written"][0]
+    (tmp_path / "m.py").write_text(text)
+    project = analyse(tmp_path)
+    lines = {
+        (project.objects[r.source].name, project.objects[r.target].start_line)
+        for r in project.references
+        if project.objects[r.source].name != "p"
+    }
+    assert lines == {("g", 3), ("h", 5)}
+
+
+def test_circular_imports_end(tmp_path: Path) -> None:
+    found = analysed(
+        tmp_path,
+        a="from b import *\nfrom b import f as g\ndef h(): f(); g()",
+        b="from a import *\nfrom a import h as f",
+    )
+    assert found[("a:h", "a:h")] == "exact"
+
+
+def test_a_reference_counts_its_mentions_and_keeps_the_most_telling_kind(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("class A: pass\ndef g(a: A):\n  x = A\n  return A(), isinstance(a, A)\n")
+    (reference,) = analyse(tmp_path).references
+    assert (reference.kind.name, reference.mentions, reference.line) == ("CALL", 4, 2)
+
+
+def test_names_inside_an_enormous_literal_are_left_out_and_listed(tmp_path: Path) -> None:
+    rows = ", ".join(["f()"] * 100_000)
+    (tmp_path / "m.py").write_text(f"def f(): pass\ndef g():\n  return [{rows}]\n")
+    project = analyse(tmp_path)
+    assert project.references == []
+    assert [(problem.kind.value, problem.line) for problem in project.problems] == [("large_literal", 3)]
+
+
+def test_a_very_long_chain_and_deep_nesting_end(tmp_path: Path) -> None:
+    chain = "A()" + ".f()" * 3000
+    deep = "(" * 400 + "f" + ")" * 400
+    (tmp_path / "m.py").write_text(
+        f"class A:\n  def f(self): return self\ndef f(): pass\ndef g():\n  {chain}\ndef h():\n  {deep}\n"
+        f"x = {' + '.join(['f()'] * 3000)}\n"
+    )
+    found = edges(analyse(tmp_path))
+    assert ("m:g", "m:A") in found
+    assert ("m:h", "m:f") in found
+    assert ("m:", "m:f") in found
