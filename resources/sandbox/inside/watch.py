@@ -1,0 +1,92 @@
+"""What the processes of one execution use, read from /proc by the warden."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
+TRUSTED_SHARERS = 2  # the supervisor and the warden map the preloaded pages too
+
+
+def processes() -> list[int]:
+    """Process numbers of the execution: all but the namespace's first process and the warden."""
+    trusted = {1, os.getpid()}
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) not in trusted]
+
+
+def cpu_seconds(pids: list[int]) -> float:
+    """Processor time of the living `pids` and of the children they have waited for."""
+    ticks = 0
+    for pid in pids:
+        fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+        ticks += sum(int(field) for field in fields[11:15])
+    return ticks / CLOCK_TICKS
+
+
+def memory_bytes(pids: list[int], preloaded: int, user: int) -> int:
+    """Anonymous and shared memory of `pids` beyond the `preloaded` bytes that they inherited from the supervisor.
+
+    One process: its resident pages. Several: their proportional shares, so that pages shared by a fork count once;
+    these are only readable as the processes' own `user`.
+    """
+    if len(pids) == 1:
+        return max(0, _sum_kilobytes(f"/proc/{pids[0]}/status", ("RssAnon:", "RssShmem:")) - preloaded)
+    with _as_user(user):
+        shares = sum(_sum_kilobytes(f"/proc/{pid}/smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) for pid in pids)
+    return max(0, shares - preloaded * len(pids) // (len(pids) + TRUSTED_SHARERS))
+
+
+def anonymous_bytes() -> int:
+    """Anonymous and shared memory of this process."""
+    return _sum_kilobytes("/proc/self/status", ("RssAnon:", "RssShmem:"))
+
+
+def resident_bytes() -> int:
+    """All of this process's memory, pages of mapped files included."""
+    return _sum_kilobytes("/proc/self/status", ("VmRSS:",))
+
+
+def disk_bytes(folders: tuple[str, ...]) -> int:
+    """Bytes used in the private file systems mounted at `folders`."""
+    used = 0
+    for folder in folders:
+        state = os.statvfs(folder)
+        used += (state.f_blocks - state.f_bfree) * state.f_frsize
+    return used
+
+
+def memory_kills() -> int:
+    """How often the kernel has ended a process of this container for want of memory; 0 where it does not say."""
+    for path in ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"):
+        for line in _read(path).splitlines():
+            name, _, count = line.partition(" ")
+            if name == "oom_kill":
+                return int(count)
+    return 0
+
+
+def _sum_kilobytes(path: str, fields: tuple[str, ...]) -> int:
+    return sum(int(line.split()[1]) for line in _read(path).splitlines() if line.startswith(fields)) * 1024
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path) as file:
+            return file.read()
+    except OSError:  # the process has ended, or the kernel does not have this file
+        return ""
+
+
+@contextmanager
+def _as_user(user: int) -> Iterator[None]:
+    own = os.geteuid()
+    if own == user:
+        yield
+        return
+    os.seteuid(user)
+    try:
+        yield
+    finally:
+        os.seteuid(own)
