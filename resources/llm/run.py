@@ -1,0 +1,159 @@
+"""Asking many requests: what the ledger has comes first and at once, the rest as it is answered.
+
+Requests are read a portion at a time, so memory does not grow with their number. Repeats of one prompt that follow
+each other are asked the first alone and the rest after it, when the provider's cache can serve them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import suppress
+
+from resources.llm.answer import Answer, Tally
+from resources.llm.budget import Budget
+from resources.llm.client import Client
+from resources.llm.ledger import Ledger
+from resources.llm.providers import CachePlan
+from resources.llm.request import ChatRequest, WireRequest
+from resources.llm.retry import RetryPolicy
+from resources.model_entry import ModelEntry
+
+PORTION_REQUESTS = 500
+PORTION_CHARACTERS = 8_000_000
+PROGRESS_SECONDS = 1.0
+# Requests beyond those in flight that are already claimed, so that a free place is filled at once.
+AHEAD = 3
+
+Pair = tuple[ChatRequest, WireRequest]
+
+
+async def ask_all(
+    requests: Iterable[ChatRequest],
+    entry: ModelEntry,
+    ledger: Ledger,
+    environment: Mapping[str, str],
+    *,
+    budget: Budget | None = None,
+    progress: Callable[[Tally], None] | None = None,
+    policy: RetryPolicy | None = None,
+) -> AsyncIterator[Answer]:
+    """Answers to `requests` in the order they come, each once committed; `answer.request` is the very request.
+
+    `environment` holds the key (`registry.read_environment`). `progress` is called about once a second and at the
+    end. Raises LedgerError; provider's failures are statuses of answers.
+    """
+    tally = Tally(len(requests) if isinstance(requests, Sized) else None)
+    told = time.monotonic()
+    async with Client(entry, ledger, environment, budget, policy) as client:
+        found: asyncio.Queue[Sequence[Answer] | None] = asyncio.Queue(maxsize=200)
+        feeding = asyncio.create_task(_feed(requests, client, entry, found))
+        try:
+            while (answers := await found.get()) is not None:
+                for answer in answers:
+                    tally.add(answer)
+                    yield answer
+                if progress and time.monotonic() - told > PROGRESS_SECONDS:
+                    progress(tally)
+                    told = time.monotonic()
+            await feeding
+            if progress:
+                progress(tally)
+        finally:
+            feeding.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await feeding
+
+
+def ask_all_now(
+    requests: Iterable[ChatRequest],
+    entry: ModelEntry,
+    ledger: Ledger,
+    environment: Mapping[str, str],
+    *,
+    budget: Budget | None = None,
+    progress: Callable[[Tally], None] | None = None,
+    policy: RetryPolicy | None = None,
+) -> Iterator[Answer]:
+    """The same for callers without an event loop; closing the iterator stops the run and frees its claims."""
+    answers = ask_all(requests, entry, ledger, environment, budget=budget, progress=progress, policy=policy)
+    with asyncio.Runner() as runner:
+
+        async def following() -> Answer | None:
+            return await anext(answers, None)
+
+        async def close() -> None:
+            await answers.aclose()  # type: ignore[attr-defined]
+
+        try:
+            while (answer := runner.run(following())) is not None:
+                yield answer
+        finally:
+            runner.run(close())
+
+
+async def _feed(
+    requests: Iterable[ChatRequest], client: Client, entry: ModelEntry, found: asyncio.Queue[Sequence[Answer] | None]
+) -> None:
+    """Put everything that is answered into `found`, and None at the end or when something breaks."""
+    places = asyncio.Semaphore(max(2, int(AHEAD * entry.max_concurrency)))
+    caches = entry.capabilities.cache != "none"
+    try:
+        async with asyncio.TaskGroup() as group:
+            for portion in _portions(requests, client):
+                stored = await client.lookup([wire.hash for _, wire in portion])
+                known = [(request, wire) for request, wire in portion if wire.hash in stored]
+                if known:
+                    await found.put([client.answer(request, wire.hash, stored[wire.hash]) for request, wire in known])
+                for members in _groups([pair for pair in portion if pair[1].hash not in stored], caches):
+                    await places.acquire()
+                    group.create_task(_ask_group(members, client, places, found))
+    except BaseExceptionGroup as errors:
+        # One line about what broke says more than a tree of the same from every request in flight.
+        raise errors.exceptions[0] from None
+    finally:
+        await asyncio.shield(found.put(None))
+
+
+async def _ask_group(
+    members: Sequence[Pair], client: Client, places: asyncio.Semaphore, found: asyncio.Queue[Sequence[Answer] | None]
+) -> None:
+    """The first member alone, so that the cache entry it makes serves the others. One place is taken already."""
+    plan = CachePlan.AGAIN if len(members) > 1 else CachePlan.ONCE
+
+    async def ask(pair: Pair, acquire: bool) -> None:
+        if acquire:
+            await places.acquire()
+        try:
+            answer = await client.ask(pair[0], wire=pair[1], plan=plan)
+        finally:
+            places.release()
+        await found.put([answer])
+
+    await ask(members[0], acquire=False)
+    if len(members) > 1:
+        async with asyncio.TaskGroup() as rest:
+            for pair in members[1:]:
+                rest.create_task(ask(pair, acquire=True))
+
+
+def _portions(requests: Iterable[ChatRequest], client: Client) -> Iterator[list[Pair]]:
+    portion: list[Pair] = []
+    size = 0
+    for request in requests:
+        wire = client.wire(request)
+        portion.append((request, wire))
+        size += len(wire.skeleton) + sum(map(len, wire.texts.values()))
+        if len(portion) >= PORTION_REQUESTS or size > PORTION_CHARACTERS:
+            yield portion
+            portion, size = [], 0
+    if portion:
+        yield portion
+
+
+def _groups(pairs: Sequence[Pair], caches: bool) -> Iterator[Sequence[Pair]]:
+    if not caches:
+        return ((pair,) for pair in pairs)
+    return (list(members) for _, members in itertools.groupby(pairs, key=lambda pair: pair[1].prompt_hash))
