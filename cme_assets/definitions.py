@@ -9,8 +9,10 @@ import dagster as dg
 
 from cme_assets.assets.data import data_assets
 from cme_assets.assets.evaluation import evaluation_assets
+from cme_assets.checks import build_checks
 from cme_assets.partitions import category_partitions, evaluation_partitions
 from cme_assets.protocols import PROTOCOLS
+from resources.console import plain_console
 from resources.lake import Lake
 from resources.settings import Settings, read_settings
 from resources.workers import Workers
@@ -22,11 +24,17 @@ def build_defs(settings: Settings | None = None, overrides: Mapping[str, Any] | 
     assets = data_assets(category_partitions(settings))
     for protocol in PROTOCOLS:
         assets += evaluation_assets(protocol, evaluation_partitions(settings, protocol.name))
-    resources: dict[str, Any] = {"lake": Lake(settings.lake), "workers": Workers(), "settings": settings}
+    resources: dict[str, Any] = {
+        "lake": Lake(settings.lake),
+        "workers": Workers(preload=("cme_assets.protocols",)),
+        "settings": settings,
+    }
     return dg.Definitions(
         assets=assets,
+        asset_checks=build_checks(),
         resources=resources | dict(overrides or {}),
         executor=dg.in_process_executor,
+        loggers={"console": plain_console},
     )
 
 

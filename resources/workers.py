@@ -23,9 +23,13 @@ class WorkerError(RuntimeError):
 
 @dataclass(frozen=True)
 class Workers:
-    """How many processes work at a time; 0 works in this process."""
+    """How many processes work at a time; 0 works in this process.
+
+    `preload` names the modules that the tasks need: they are imported once for all workers of this process.
+    """
 
     count: int = 2
+    preload: tuple[str, ...] = ()
 
     def map(self, task: Callable[..., Result], arguments: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Result]]:
         """`task(*arguments[i])` for all i, as pairs of i and result in the order in which they are ready.
@@ -43,7 +47,7 @@ class Workers:
     ) -> Iterator[tuple[int, Result]]:
         waiting: dict[Future[Result], int] = {}
         rest = iter(enumerate(arguments))
-        pool = ProcessPoolExecutor(min(self.count, max(len(arguments), 1)), mp_context=_context(task.__module__))
+        pool = ProcessPoolExecutor(min(self.count, max(len(arguments), 1)), mp_context=_context(self.preload))
         try:
             for index, values in rest:
                 waiting[pool.submit(task, *values)] = index
@@ -63,10 +67,10 @@ def _ready(waiting: dict[Future[Result], int]) -> Iterator[tuple[int, Result]]:
         yield waiting.pop(future), future.result()
 
 
-def _context(module: str) -> multiprocessing.context.BaseContext:
-    """Processes forked from a server that has imported `module` and nothing else: quick, and safe beside threads."""
+def _context(preload: tuple[str, ...]) -> multiprocessing.context.BaseContext:
+    """Processes forked from a server that has imported `preload` and nothing else: quick, and safe beside threads."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([module])
+    context.set_forkserver_preload(list(preload))
     # Several threads of linear algebra in each of several workers only hinder one another.
     before = os.environ.get("OPENBLAS_NUM_THREADS")
     os.environ["OPENBLAS_NUM_THREADS"] = "1"

@@ -1,5 +1,6 @@
 """What all assets of this location do with the results of a stage: store, describe, count."""
 
+import time
 from collections.abc import Mapping
 
 import dagster as dg
@@ -11,6 +12,7 @@ from resources.settings import Settings
 from resources.workers import Workers
 
 GROUP = "cme_spectrumbench"
+SECONDS_BETWEEN_LINES = 2.0
 
 # Dagster reads annotations as objects, so modules with assets do without postponed evaluation.
 Context = dg.AssetExecutionContext
@@ -33,9 +35,19 @@ def store(
     context.add_asset_metadata(entries({"rows": made.rows.num_rows, **made.remarks}), partition_key=partition)
 
 
-def progress(context: Context, what: str, done: int, total: int) -> None:
-    """One line for the log: the count."""
-    context.log.info(f"{context.asset_key.to_user_string()}: {what}, {done} of {total}")
+class Progress:
+    """Counts in the run's log, a line every few seconds and one at the end."""
+
+    def __init__(self, context: Context, total: int) -> None:
+        self._context, self._total, self._done, self._said = context, total, 0, 0.0
+
+    def finished(self, what: str) -> None:
+        """One more partition is done."""
+        self._done += 1
+        if self._done == self._total or time.monotonic() - self._said > SECONDS_BETWEEN_LINES:
+            asset = self._context.asset_key.to_user_string()
+            self._context.log.info(f"{asset}: {self._done} of {self._total} done, last {what}")
+            self._said = time.monotonic()
 
 
 def entries(remarks: Remarks) -> dict[str, dg.MetadataValue]:

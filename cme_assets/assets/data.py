@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 
 from cme_assets import freshness
-from cme_assets.assets.common import GROUP, Context, InLake, InSettings, InWorkers, progress, store
+from cme_assets.assets.common import GROUP, Context, InLake, InSettings, InWorkers, Progress, store
 from cme_assets.freshness import Step
 from cme_assets.stages.maps import make_noisy_spectra, make_problems, make_spectra
 from cme_assets.stages.prompting import make_prompts
@@ -32,14 +32,15 @@ def data_assets(categories: dg.PartitionsDefinition) -> list[dg.AssetsDefinition
 
     @asset(freshness.PROBLEMS)
     def problems(context: Context, lake: InLake, settings: InSettings) -> None:
-        for done, category in enumerate(context.partition_keys, 1):
+        progress = Progress(context, len(context.partition_keys))
+        for category in context.partition_keys:
             stored = lake.stored(freshness.PROBLEMS.table, {"category": category})
             # Tables of other sizes that are there already stay: their replies may have cost money.
             resolutions = sorted({*settings.resolutions, *freshness.noted_resolutions(stored)})
             made = make_problems(category, resolutions)
             note = freshness.problems_note(resolutions)
             store(context, lake, freshness.PROBLEMS, category, {"category": category}, made, **note)
-            progress(context, category, done, len(context.partition_keys))
+            progress.finished(category)
 
     @asset(freshness.SPECTRA)
     def spectra(context: Context, lake: InLake, workers: InWorkers) -> None:
@@ -59,6 +60,7 @@ def data_assets(categories: dg.PartitionsDefinition) -> list[dg.AssetsDefinition
 def _by_category(context: Context, lake: Lake, workers: Workers, step: Step, make: Callable[[Lake, str], Made]) -> None:
     categories: Sequence[str] = context.partition_keys
     arguments: list[tuple[Any, ...]] = [(lake, category) for category in categories]
-    for done, (index, made) in enumerate(workers.map(make, arguments), 1):
+    progress = Progress(context, len(categories))
+    for index, made in workers.map(make, arguments):
         store(context, lake, step, categories[index], {"category": categories[index]}, made)
-        progress(context, categories[index], done, len(categories))
+        progress.finished(categories[index])

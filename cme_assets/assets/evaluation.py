@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import dagster as dg
 
-from cme_assets.assets.common import GROUP, Context, InLake, InSettings, InWorkers, progress, store
+from cme_assets.assets.common import GROUP, Context, InLake, InSettings, InWorkers, Progress, store
 from cme_assets.freshness import Step, responses_note
 from cme_assets.partitions import CATEGORY, MODEL
 from cme_assets.protocols.protocol import Protocol
@@ -25,19 +25,21 @@ def evaluation_assets(protocol: Protocol, partitions: dg.MultiPartitionsDefiniti
         registry = load_registry(settings.models_file)
         keys = _keys(context)
         asked = [(registry[model], category) for _, model, category in keys]
-        for done, (index, made) in enumerate(protocol.answer(lake, workers, asked), 1):
+        progress = Progress(context, len(keys))
+        for index, made in protocol.answer(lake, workers, asked):
             (partition, model, category), (entry, _) = keys[index], asked[index]
             note = responses_note(protocol.entrant_hash(entry), entry.repeats, made.rows.column("status").to_pylist())
             store(context, lake, protocol.responses, partition, {MODEL: model, CATEGORY: category}, made, **note)
-            progress(context, f"{model} on {category}", done, len(keys))
+            progress.finished(f"{model} on {category}")
 
     @_asset(protocol.scores, partitions, protocol.name)
     def scores(context: Context, lake: InLake) -> None:
         keys = _keys(context)
-        for done, (partition, model, category) in enumerate(keys, 1):
+        progress = Progress(context, len(keys))
+        for partition, model, category in keys:
             made = make_scores(lake, protocol.responses.table, protocol.scores.table, model, category)
             store(context, lake, protocol.scores, partition, {MODEL: model, CATEGORY: category}, made)
-            progress(context, f"{model} on {category}", done, len(keys))
+            progress.finished(f"{model} on {category}")
 
     return [responses, scores]
 

@@ -1,0 +1,93 @@
+"""Carry out a plan through Dagster: data, then replies and scores, a run for each unbroken range of partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import dagster as dg
+
+from cme_assets.definitions import build_defs
+from cme_assets.partitions import CATEGORY, MODEL, model_partitions, selected_categories
+from cme_assets.planning import (
+    EvaluationRun,
+    data_runs,
+    evaluation_runs,
+    stale_data,
+    stale_responses,
+    stale_scores,
+)
+from cme_assets.protocols import PROTOCOLS
+from cme_assets.protocols.protocol import Protocol
+from resources.lake import Lake
+from resources.registry import ModelEntry
+from resources.settings import Settings
+
+RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
+
+
+@dataclass
+class Done:
+    """What was carried out, and which checks did not pass."""
+
+    runs: int = 0
+    partitions: int = 0
+    failed_checks: list[str] = field(default_factory=list)
+
+
+def bring_up_to_date(
+    settings: Settings,
+    entries: Sequence[ModelEntry],
+    instance: dg.DagsterInstance,
+    definitions: dg.Definitions | None = None,
+) -> Done:
+    """Make whatever is missing or no longer good. Raises the errors of the assets, each one line."""
+    lake, categories, done = Lake(settings.lake), selected_categories(settings), Done()
+    job = (definitions or build_defs(settings)).resolve_implicit_global_asset_job_def()
+    for data_run in data_runs(stale_data(lake, categories, settings.resolutions), categories):
+        _execute(job, instance, data_run.assets, data_run.first, data_run.last, done)
+    for protocol in PROTOCOLS:
+        taking = [entry for entry in entries if protocol.takes(entry)]
+        models = _with_partitions(instance, protocol, taking)
+        for run in _evaluations(lake, protocol, taking, models, categories):
+            _execute(job, instance, run.assets, _key(*run.first), _key(*run.last), done)
+    return done
+
+
+def _evaluations(
+    lake: Lake, protocol: Protocol, entries: Sequence[ModelEntry], models: Sequence[str], categories: Sequence[str]
+) -> list[EvaluationRun]:
+    asked = stale_responses(lake, protocol, entries, categories)
+    scored = asked | stale_scores(lake, protocol, entries, categories)
+    stale = {protocol.responses.table.name: asked, protocol.scores.table.name: scored}
+    return evaluation_runs(stale, models, categories)
+
+
+def _with_partitions(instance: dg.DagsterInstance, protocol: Protocol, entries: Iterable[ModelEntry]) -> list[str]:
+    """All the protocol's models in Dagster's order, those of `entries` added where they were missing."""
+    name = str(model_partitions(protocol.name).name)
+    present = set(instance.get_dynamic_partitions(name))
+    instance.add_dynamic_partitions(name, [entry.name for entry in entries if entry.name not in present])
+    return list(instance.get_dynamic_partitions(name))
+
+
+def _key(model: str, category: str) -> str:
+    return dg.MultiPartitionKey({MODEL: model, CATEGORY: category})
+
+
+def _execute(
+    job: dg.JobDefinition, instance: dg.DagsterInstance, assets: Iterable[str], first: str, last: str, done: Done
+) -> None:
+    result = job.execute_in_process(
+        instance=instance,
+        asset_selection=[dg.AssetKey(asset) for asset in assets],
+        tags={RANGE_START: first, RANGE_END: last},
+        run_config={"loggers": {"console": {}}},
+    )
+    done.runs += 1
+    done.partitions += sum(event.is_step_materialization for event in result.all_events)
+    done.failed_checks += [
+        f"{check.asset_key.to_user_string()}: {check.check_name}: {check.description}"
+        for check in result.get_asset_check_evaluations()
+        if not check.passed
+    ]

@@ -1,0 +1,129 @@
+"""Which partitions are missing or no longer good, and the fewest runs that make them.
+
+The lake decides, not Dagster's event log: each file says what it was made from (see `freshness`), for every category
+by itself, while a code version of Dagster belongs to a whole asset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TypeVar
+
+from cme_assets import freshness
+from cme_assets.freshness import Step, is_good, noted_resolutions, problems_note, responses_note
+from cme_assets.protocols.protocol import Protocol
+from resources.lake import Key, Lake
+from resources.registry import ModelEntry
+
+Partition = TypeVar("Partition")
+
+Pair = tuple[str, str]
+"""Model and category."""
+
+
+@dataclass(frozen=True)
+class DataRun:
+    """One run over the categories from `first` to `last`, inclusive."""
+
+    assets: tuple[str, ...]
+    first: str
+    last: str
+
+
+@dataclass(frozen=True)
+class EvaluationRun:
+    """One run over all models from `first` to `last` and all categories from `first` to `last`, inclusive."""
+
+    assets: tuple[str, ...]
+    first: Pair
+    last: Pair
+
+
+def stale_data(lake: Lake, categories: Iterable[str], resolutions: Iterable[int]) -> dict[str, set[str]]:
+    """Categories to be made anew, by data asset; what is downstream of a stale file is stale."""
+    wanted = set(resolutions)
+    stale: dict[str, set[str]] = {step.table.name: set() for step in freshness.DATA}
+    for category in categories:
+        upstream_stale = False
+        for step in freshness.DATA:
+            upstream_stale = upstream_stale or not _is_good_data(lake, step, {"category": category}, wanted)
+            if upstream_stale:
+                stale[step.table.name].add(category)
+    return stale
+
+
+def _is_good_data(lake: Lake, step: Step, key: Key, wanted: set[int]) -> bool:
+    stored = lake.stored(step.table, key)
+    if step is not freshness.PROBLEMS:
+        return is_good(stored, step.provenance(lake, key))
+    held = noted_resolutions(stored)
+    return wanted <= held and is_good(stored, step.provenance(lake, key, **problems_note(held)))
+
+
+def stale_responses(
+    lake: Lake, protocol: Protocol, entries: Iterable[ModelEntry], categories: Sequence[str]
+) -> set[Pair]:
+    """Models by categories to be asked: no replies yet, another prompt, another entrant, or failures not its own."""
+    return {
+        (entry.name, category)
+        for entry in entries
+        for category in categories
+        if not _is_answered(lake, protocol, entry, {"model": entry.name, "category": category})
+    }
+
+
+def _is_answered(lake: Lake, protocol: Protocol, entry: ModelEntry, key: Key) -> bool:
+    note = responses_note(protocol.entrant_hash(entry), entry.repeats)
+    return is_good(lake.stored(protocol.responses.table, key), protocol.responses.provenance(lake, key, **note))
+
+
+def stale_scores(lake: Lake, protocol: Protocol, entries: Iterable[ModelEntry], categories: Sequence[str]) -> set[Pair]:
+    """Models by categories whose replies are to be scored again."""
+    keys = [{"model": entry.name, "category": category} for entry in entries for category in categories]
+    step = protocol.scores
+    bad = [key for key in keys if not is_good(lake.stored(step.table, key), step.provenance(lake, key))]
+    return {(key["model"], key["category"]) for key in bad}
+
+
+def data_runs(stale: dict[str, set[str]], categories: Sequence[str]) -> list[DataRun]:
+    """Runs that cover exactly the stale categories; assets with the same ones run together."""
+    runs: list[DataRun] = []
+    for assets, wanted in _together(stale):
+        runs += [DataRun(assets, first, last) for first, last in contiguous(categories, wanted)]
+    return runs
+
+
+def evaluation_runs(
+    stale: dict[str, set[Pair]], models: Sequence[str], categories: Sequence[str]
+) -> list[EvaluationRun]:
+    """Runs that cover exactly the stale pairs: neighbouring models with the same categories share a run."""
+    runs: list[EvaluationRun] = []
+    for assets, wanted in _together(stale):
+        by_model = {model: frozenset(c for m, c in wanted if m == model) for model in models}
+        for group in sorted(set(by_model.values()) - {frozenset()}, key=sorted):
+            rows = contiguous(models, {model for model in models if by_model[model] == group})
+            columns = contiguous(categories, group)
+            runs += [EvaluationRun(assets, (m0, c0), (m1, c1)) for m0, m1 in rows for c0, c1 in columns]
+    return runs
+
+
+def contiguous(order: Sequence[str], wanted: Iterable[str]) -> list[tuple[str, str]]:
+    """First and last of every unbroken stretch of `wanted` in `order`."""
+    chosen = set(wanted)
+    stretches = (list(items) for is_chosen, items in groupby(order, chosen.__contains__) if is_chosen)
+    return [(items[0], items[-1]) for items in stretches]
+
+
+def _together(stale: dict[str, set[Partition]]) -> list[tuple[tuple[str, ...], set[Partition]]]:
+    """Neighbouring assets with equal sets in one group, in order, empty ones left out."""
+    groups: list[tuple[tuple[str, ...], set[Partition]]] = []
+    for asset, wanted in stale.items():
+        if not wanted:
+            continue
+        if groups and groups[-1][1] == wanted:
+            groups[-1] = ((*groups[-1][0], asset), wanted)
+        else:
+            groups.append(((asset,), wanted))
+    return groups

@@ -1,0 +1,45 @@
+"""`python -m cme_assets.run`: bring everything up to date that needs no key, print the leaderboard.
+
+What is good already is left alone, so a second run does nothing. Runs go through Dagster on the same instance as
+`make ui`, which shows them. Heavy imports are inside `main`: worker processes import this module again.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import warnings
+
+
+def main() -> int:
+    """Exit status 0, or 1 after one line that says what is wrong and how to mend it."""
+    # Dagster's notes on its own beta parameters are for this project's developers.
+    warnings.filterwarnings("ignore", module="dagster.*")
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    from cme_assets.bring_up_to_date import bring_up_to_date
+    from cme_assets.protocols.direct import ProtocolError
+    from cme_assets.summary import print_summary
+    from resources.dagster_home import DagsterHomeError, open_instance
+    from resources.lake import LakeError
+    from resources.registry import RegistryError, load_registry, read_environment
+    from resources.settings import SettingError, read_settings
+    from resources.workers import WorkerError
+
+    try:
+        settings = read_settings()
+        registry = load_registry(settings.models_file)
+        environment = read_environment(settings.models_file)
+        with open_instance(settings.dagster_home) as instance:
+            done = bring_up_to_date(settings, registry.runnable(environment), instance)
+        print_summary(settings, done)
+    except (SettingError, RegistryError, DagsterHomeError, LakeError, WorkerError, ProtocolError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; what is finished is kept, run again to go on", file=sys.stderr)
+        return 130
+    return 1 if done.failed_checks else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

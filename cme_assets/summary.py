@@ -1,0 +1,50 @@
+"""What `make run` prints at its end: what was done, the leaderboard, where the page is."""
+
+from __future__ import annotations
+
+import duckdb
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from cme_assets.bring_up_to_date import Done
+from resources.settings import Settings
+
+_LEADERBOARD = """
+    select evaluation, n_problems, coverage, score, ci_low, ci_high, score_min_level, score_max_level
+    from cme_leaderboard order by score desc nulls last, evaluation
+"""
+
+
+def print_summary(settings: Settings, done: Done) -> None:
+    """Print it all; names and numbers only, no reply."""
+    console = Console()
+    if done.runs == 0:
+        console.print("Everything is up to date, nothing was done again.")
+    else:
+        console.print(f"Made {done.partitions} partitions in {done.runs} runs.")
+    for failure in done.failed_checks:
+        console.print(f"check failed: {failure}", markup=False)
+    if settings.reports_database.exists():
+        console.print(_leaderboard(settings))
+        console.print(f"Tables: {settings.reports_database}", markup=False, soft_wrap=True)
+    if settings.page.exists():
+        console.print(f"Page: {settings.page}", markup=False, soft_wrap=True)
+
+
+def _leaderboard(settings: Settings) -> Table:
+    with duckdb.connect(str(settings.reports_database), read_only=True) as database:
+        rows = database.execute(_LEADERBOARD).fetchall()
+    table = Table(title="CME-SpectrumBench")
+    table.add_column("evaluation")
+    for name in ("problems", "coverage", "score", "95 % interval", "least noise", "most noise"):
+        table.add_column(name, justify="right")
+    for evaluation, n_problems, coverage, score, low, high, least, most in rows:
+        interval = "" if low is None else f"{low:.3f} to {high:.3f}"
+        cells = [str(n_problems), f"{coverage:.0%}", _score(score), interval, _score(least), _score(most)]
+        table.add_row(escape(evaluation), *cells)
+    return table
+
+
+def _score(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"

@@ -1,0 +1,35 @@
+"""What a run prints on the terminal: what the assets say, warnings and failures, but not Dagster's own events."""
+
+from __future__ import annotations
+
+import logging
+
+import dagster as dg
+
+
+class _Spoken(logging.Filter):
+    """Lets through what an asset logs, and everything from a warning up."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        meta = getattr(record, "dagster_meta", {})
+        is_event = meta.get("dagster_event") is not None
+        return record.levelno >= logging.ERROR or not is_event
+
+
+class _Plain(logging.Formatter):
+    """The message alone, with its level where that matters."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = getattr(record, "dagster_meta", {}).get("orig_message") or record.getMessage()
+        return text if record.levelno < logging.WARNING else f"{record.levelname.lower()}: {text}"
+
+
+@dg.logger(description="Prints what assets say, without Dagster's events.")
+def plain_console(_: dg.InitLoggerContext) -> logging.Logger:
+    """The logger."""
+    logger = logging.Logger("condmat", level=logging.INFO)
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Plain())
+    handler.addFilter(_Spoken())
+    logger.addHandler(handler)
+    return logger

@@ -1,0 +1,51 @@
+"""The folder in which Dagster keeps its runs and events: made once, with its settings, and opened."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+import dagster as dg
+
+CONFIGURATION = """\
+# Written by condmat-evals when this folder was made; yours to change.
+telemetry:
+  enabled: false
+nux:
+  enabled: false
+concurrency:
+  runs:
+    max_concurrent_runs: 2
+"""
+
+
+class DagsterHomeError(Exception):
+    """A DAGSTER_HOME that cannot be used; the message is one line with the folder and the mend."""
+
+
+def open_instance(home: Path) -> dg.DagsterInstance:
+    """The instance in `home`, which is made when missing; DAGSTER_HOME names it from now on, for child processes too.
+
+    Two processes that set up a fresh folder at once lock each other out of its databases, so one waits for the other.
+    Raises DagsterHomeError.
+    """
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with (home / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            configuration = home / "dagster.yaml"
+            if not configuration.exists():
+                configuration.write_text(CONFIGURATION)
+            os.environ["DAGSTER_HOME"] = str(home)
+            instance = dg.DagsterInstance.get()
+            # The databases are only made when first used.
+            instance.get_runs(limit=1)
+            instance.event_log_storage.get_maximum_record_id()
+            instance.schedule_storage.all_instigator_state()  # type: ignore[union-attr]
+            return instance
+    except OSError as error:
+        raise DagsterHomeError(
+            f"{error.filename or home}: cannot be used ({error.strerror}); "
+            "make the folder writable or point DAGSTER_HOME or CONDMAT_DATA at another one"
+        ) from None
