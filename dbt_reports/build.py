@@ -11,7 +11,7 @@ from pathlib import Path
 from dbt_reports.lake_files import check_footers, check_pages, fingerprint, lake_files
 from dbt_reports.project import ReportsError, dbt_variables, project_fingerprint, run_dbt, work_folder
 from dbt_reports.swap import replacing
-from resources.settings import Settings, SettingError, read_settings
+from resources.settings import SettingError, Settings, read_settings
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def run_dbt(arguments: list[str], target: Path) -> None:
         command, env=dbt_environment(target), cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     if done.returncode:
-        raise ReportsError(f"{_failure(target, done.stdout)}; the whole log is {target / 'dbt.log'}")
+        raise ReportsError(f"{failure(target, done.stdout)}; the whole log is {target / 'dbt.log'}")
 
 
 def project_fingerprint() -> str:
@@ -88,8 +88,8 @@ def manifest(settings: Settings) -> Path:
     return path
 
 
-def _failure(target: Path, output: str) -> str:
-    """The first thing that went wrong, in one line."""
+def failure(target: Path, output: str = "") -> str:
+    """The first thing that went wrong in a run of dbt, in one line."""
     results = target / "run_results.json"
     if results.exists():
         for result in json.loads(results.read_text())["results"]:

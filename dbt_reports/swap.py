@@ -6,7 +6,6 @@ connection that is open during the swap goes on reading the old file, which the 
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,7 +36,7 @@ def replacing(database: Path, *, start_from_present: bool = False) -> Iterator[P
                 shutil.copyfile(database, building)
             yield building
             _fold_log(building)
-            os.replace(building, database)
+            building.replace(database)
         finally:
             _discard(building)
 

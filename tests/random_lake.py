@@ -11,9 +11,9 @@ from cme_assets.schemas import PROBLEMS, scores_table
 from resources.lake import Lake
 
 TIERS = {
-    1: "A1 B8 B9 B10 D1 D2 D3 D4 D5 D6 D7 F1 F2 G1 G3".split(),
-    2: "B1 B3 B5 B7 C1 C2 C3 C4 C5 F4 F6 G2".split(),
-    3: "B2 B4 B6 E1 E2 E3 E4 F3 F5 G4 G5".split(),
+    1: ["A1", "B8", "B9", "B10", "D1", "D2", "D3", "D4", "D5", "D6", "D7", "F1", "F2", "G1", "G3"],
+    2: ["B1", "B3", "B5", "B7", "C1", "C2", "C3", "C4", "C5", "F4", "F6", "G2"],
+    3: ["B2", "B4", "B6", "E1", "E2", "E3", "E4", "F3", "F5", "G4", "G5"],
 }
 """The 38 categories with their tiers, from the list of categories and not from the code."""
 TIER_OF = {category: tier for tier, categories in TIERS.items() for category in categories}
@@ -74,7 +74,8 @@ def _attempts(evaluation: Evaluation, category: str) -> list[dict[str, object]]:
 
 def _attempt(evaluation: Evaluation, category: str, level: int, repeat: int, score: float) -> dict[str, object]:
     problem = f"{category}-L{level}"
-    status, value = "ok", score
+    status: str = "ok"
+    value: float | None = score
     if problem in evaluation.unparseable:
         status, value = "unparseable", 0.0
     if problem in evaluation.unscored and repeat == evaluation.repeats - 1:

@@ -9,6 +9,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
+from dbt_reports.project import PROJECT
 from resources.bootstrap import cluster_interval
 from resources.outcomes import NOT_THE_MODELS_FAULT, Status
 from resources.settings import Settings
@@ -180,10 +181,8 @@ def test_published(reports: duckdb.DuckDBPyConnection) -> None:
     assert rows["GPT-5.4", "direct"]["score"] is None, "not measured here"
 
 
-def test_statuses_are_the_projects(reports: duckdb.DuckDBPyConnection) -> None:
+def test_statuses_are_the_projects() -> None:
     """dbt lists the statuses in YAML, which cannot import them."""
-    from dbt_reports.project import PROJECT
-
     text = (PROJECT / "models" / "cme" / "cme.yml").read_text()
     assert f"values: [{', '.join(Status)}]" in text
     unscored = text.split("(score is null) = (status in (")[1].split("))")[0]

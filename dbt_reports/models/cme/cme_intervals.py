@@ -18,7 +18,7 @@ SCHEMA = pa.schema(
 )
 
 
-def model(dbt, session):
+def model(dbt, _session):
     """One row an evaluation and cut: all problems, one tier, one level."""
     scored = dbt.ref("cme_problem_scores").filter("score is not null")
     cuts = defaultdict(list)
