@@ -7,23 +7,14 @@ from dataclasses import dataclass, field
 
 import dagster as dg
 
+from cme_assets.automation import missing_models
 from cme_assets.definitions import build_defs
-from cme_assets.partitions import CATEGORY, MODEL, model_partitions, selected_categories
-from cme_assets.planning import (
-    EvaluationRun,
-    data_runs,
-    evaluation_runs,
-    stale_data,
-    stale_responses,
-    stale_scores,
-)
+from cme_assets.partitions import RANGE_END, RANGE_START, model_partitions, partition_key, selected_categories
+from cme_assets.planning import data_runs, evaluation_plan, stale_data
 from cme_assets.protocols import PROTOCOLS
-from cme_assets.protocols.protocol import Protocol
 from resources.lake import Lake
 from resources.registry import ModelEntry
 from resources.settings import Settings
-
-RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 
 
 @dataclass
@@ -47,32 +38,13 @@ def bring_up_to_date(
     for data_run in data_runs(stale_data(lake, categories, settings.resolutions), categories):
         _execute(job, instance, data_run.assets, data_run.first, data_run.last, done)
     for protocol in PROTOCOLS:
+        partitions = str(model_partitions(protocol.name).name)
+        instance.add_dynamic_partitions(partitions, missing_models(instance, protocol, entries))
         taking = [entry for entry in entries if protocol.takes(entry)]
-        models = _with_partitions(instance, protocol, taking)
-        for run in _evaluations(lake, protocol, taking, models, categories):
-            _execute(job, instance, run.assets, _key(*run.first), _key(*run.last), done)
+        models = instance.get_dynamic_partitions(partitions)
+        for run in evaluation_plan(lake, protocol, taking, models, categories):
+            _execute(job, instance, run.assets, partition_key(*run.first), partition_key(*run.last), done)
     return done
-
-
-def _evaluations(
-    lake: Lake, protocol: Protocol, entries: Sequence[ModelEntry], models: Sequence[str], categories: Sequence[str]
-) -> list[EvaluationRun]:
-    asked = stale_responses(lake, protocol, entries, categories)
-    scored = asked | stale_scores(lake, protocol, entries, categories)
-    stale = {protocol.responses.table.name: asked, protocol.scores.table.name: scored}
-    return evaluation_runs(stale, models, categories)
-
-
-def _with_partitions(instance: dg.DagsterInstance, protocol: Protocol, entries: Iterable[ModelEntry]) -> list[str]:
-    """All the protocol's models in Dagster's order, those of `entries` added where they were missing."""
-    name = str(model_partitions(protocol.name).name)
-    present = set(instance.get_dynamic_partitions(name))
-    instance.add_dynamic_partitions(name, [entry.name for entry in entries if entry.name not in present])
-    return list(instance.get_dynamic_partitions(name))
-
-
-def _key(model: str, category: str) -> str:
-    return dg.MultiPartitionKey({MODEL: model, CATEGORY: category})
 
 
 def _execute(

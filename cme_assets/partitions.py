@@ -13,6 +13,10 @@ from resources.settings import FAST_CATEGORIES, Settings
 CATEGORY = "category"
 MODEL = "model"
 
+# Dagster's names of the tags by which a run covers a range of partitions.
+RANGE_START = "dagster/asset_partition_range_start"
+RANGE_END = "dagster/asset_partition_range_end"
+
 
 def selected_categories(settings: Settings) -> list[str]:
     """The categories of the profile, in the catalogue's order."""
@@ -32,3 +36,8 @@ def model_partitions(protocol: str) -> dg.DynamicPartitionsDefinition:
 def evaluation_partitions(settings: Settings, protocol: str) -> dg.MultiPartitionsDefinition:
     """Models under `protocol` by categories."""
     return dg.MultiPartitionsDefinition({MODEL: model_partitions(protocol), CATEGORY: category_partitions(settings)})
+
+
+def partition_key(model: str, category: str) -> dg.MultiPartitionKey:
+    """Dagster's key of a model and a category."""
+    return dg.MultiPartitionKey({MODEL: model, CATEGORY: category})

@@ -87,6 +87,16 @@ def stale_scores(lake: Lake, protocol: Protocol, entries: Iterable[ModelEntry], 
     return {(key["model"], key["category"]) for key in bad}
 
 
+def evaluation_plan(
+    lake: Lake, protocol: Protocol, entries: Sequence[ModelEntry], models: Sequence[str], categories: Sequence[str]
+) -> list[EvaluationRun]:
+    """Runs that bring the entries' replies and scores up to date; `models` are all partitions, in Dagster's order."""
+    asked = stale_responses(lake, protocol, entries, categories)
+    scored = asked | stale_scores(lake, protocol, entries, categories)
+    stale = {protocol.responses.table.name: asked, protocol.scores.table.name: scored}
+    return evaluation_runs(stale, models, categories)
+
+
 def data_runs(stale: dict[str, set[str]], categories: Sequence[str]) -> list[DataRun]:
     """Runs that cover exactly the stale categories; assets with the same ones run together."""
     runs: list[DataRun] = []

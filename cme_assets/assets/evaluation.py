@@ -5,6 +5,7 @@ from collections.abc import Callable
 import dagster as dg
 
 from cme_assets.assets.common import GROUP, Context, InLake, InSettings, InWorkers, Progress, store
+from cme_assets.conditions import ask_once, follow_replies
 from cme_assets.freshness import Step, responses_note
 from cme_assets.partitions import CATEGORY, MODEL
 from cme_assets.protocols.protocol import Protocol
@@ -15,7 +16,7 @@ from resources.registry import load_registry
 def evaluation_assets(protocol: Protocol, partitions: dg.MultiPartitionsDefinition) -> list[dg.AssetsDefinition]:
     """The protocol's replies and scores over models by categories."""
 
-    @_asset(protocol.responses, partitions, protocol.name)
+    @_asset(protocol.responses, partitions, protocol.name, ask_once())
     def responses(
         context: Context,
         lake: InLake,
@@ -32,7 +33,7 @@ def evaluation_assets(protocol: Protocol, partitions: dg.MultiPartitionsDefiniti
             store(context, lake, protocol.responses, partition, {MODEL: model, CATEGORY: category}, made, **note)
             progress.finished(f"{model} on {category}")
 
-    @_asset(protocol.scores, partitions, protocol.name)
+    @_asset(protocol.scores, partitions, protocol.name, follow_replies(protocol.responses.table.name))
     def scores(context: Context, lake: InLake) -> None:
         keys = _keys(context)
         progress = Progress(context, len(keys))
@@ -45,7 +46,7 @@ def evaluation_assets(protocol: Protocol, partitions: dg.MultiPartitionsDefiniti
 
 
 def _asset(
-    step: Step, partitions: dg.PartitionsDefinition, protocol: str
+    step: Step, partitions: dg.PartitionsDefinition, protocol: str, condition: dg.AutomationCondition
 ) -> Callable[[Callable[..., None]], dg.AssetsDefinition]:
     return dg.asset(
         name=step.table.name,
@@ -57,6 +58,7 @@ def _asset(
         partitions_def=partitions,
         backfill_policy=dg.BackfillPolicy.single_run(),
         code_version=step.code_version,
+        automation_condition=condition,
     )
 
 

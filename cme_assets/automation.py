@@ -1,0 +1,88 @@
+"""When assets run by themselves in a running Dagster.
+
+A new model in models.yaml: the sensor adds its partitions and `on_missing` asks it once. A new scorer: its raised code
+version scores all replies again and asks nobody. Replies never run because something upstream was made again: that
+would pay twice for the same prompts. What failed, or came before the daemon was there, the nightly schedule asks for.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import dagster as dg
+
+from cme_assets import schemas
+from cme_assets.partitions import RANGE_END, RANGE_START, model_partitions, partition_key, selected_categories
+from cme_assets.planning import evaluation_plan
+from cme_assets.protocols import PROTOCOLS
+from cme_assets.protocols.protocol import Protocol
+from resources.lake import Lake
+from resources.registry import ModelEntry, load_registry, read_environment
+from resources.settings import Settings
+
+EVERY_NIGHT = "0 3 * * *"
+SECONDS_BETWEEN_LOOKS = 60
+
+
+def build_automation(settings: Settings) -> dg.Definitions:
+    """Sensors, schedules and jobs of this location."""
+    replies = [protocol.responses.table.name for protocol in PROTOCOLS]
+    scores = [protocol.scores.table.name for protocol in PROTOCOLS]
+
+    @dg.sensor(
+        name="models_in_registry",
+        description="Adds a partition for every model in models.yaml that can run. It starts nothing itself.",
+        minimum_interval_seconds=SECONDS_BETWEEN_LOOKS,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        asset_selection=dg.AssetSelection.assets(*replies),
+    )
+    def models_in_registry(context: dg.SensorEvaluationContext) -> dg.SensorResult:
+        requests = []
+        for protocol in PROTOCOLS:
+            partitions = model_partitions(protocol.name)
+            missing = missing_models(context.instance, protocol, runnable_models(settings))
+            requests += [partitions.build_add_request(missing)] if missing else []
+        return dg.SensorResult(dynamic_partitions_requests=requests)
+
+    @dg.schedule(
+        name="ask_for_what_is_missing",
+        description="Asks for replies that are missing or failed through no fault of the model's, and scores them.",
+        cron_schedule=EVERY_NIGHT,
+        target=dg.AssetSelection.assets(*replies, *scores),
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+    )
+    def ask_for_what_is_missing(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest]:
+        return list(missing_evaluations(context.instance, settings))
+
+    automation = dg.AutomationConditionSensorDefinition(
+        "default_automation_condition_sensor",
+        target=dg.AssetSelection.all(),
+        default_status=dg.DefaultSensorStatus.RUNNING,
+    )
+    rescore = dg.define_asset_job(
+        "rescore", dg.AssetSelection.assets(*scores), description="Scores existing replies again and asks nobody."
+    )
+    return dg.Definitions(sensors=[models_in_registry, automation], schedules=[ask_for_what_is_missing], jobs=[rescore])
+
+
+def runnable_models(settings: Settings) -> tuple[ModelEntry, ...]:
+    """The entries of models.yaml that are enabled and have their key. Raises RegistryError."""
+    return load_registry(settings.models_file).runnable(read_environment(settings.models_file))
+
+
+def missing_models(instance: dg.DagsterInstance, protocol: Protocol, entries: Sequence[ModelEntry]) -> list[str]:
+    """Models that run under the protocol and are no partition yet."""
+    present = set(instance.get_dynamic_partitions(str(model_partitions(protocol.name).name)))
+    return [entry.name for entry in entries if protocol.takes(entry) and entry.name not in present]
+
+
+def missing_evaluations(instance: dg.DagsterInstance, settings: Settings) -> Iterator[dg.RunRequest]:
+    """A run for each unbroken range of models and categories whose replies or scores are missing or no longer good."""
+    lake, entries = Lake(settings.lake), runnable_models(settings)
+    ready = [c for c in selected_categories(settings) if lake.stored(schemas.PROMPTS, {"category": c})]
+    for protocol in PROTOCOLS:
+        models = instance.get_dynamic_partitions(str(model_partitions(protocol.name).name))
+        known = [entry for entry in entries if protocol.takes(entry) and entry.name in models]
+        for run in evaluation_plan(lake, protocol, known, models, ready):
+            yield dg.RunRequest(
+                asset_selection=[dg.AssetKey(asset) for asset in run.assets],
+                tags={RANGE_START: partition_key(*run.first), RANGE_END: partition_key(*run.last)},
+            )
