@@ -12,14 +12,25 @@ from resources.outcomes import Status
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """A provider's response body, read."""
+class Words:
+    """What the model said, and the provider's word for why it ended. Tool calls are as in chat completions."""
 
-    status: Status
     text: str = ""
     reasoning: str = ""
     tool_calls: tuple[Mapping[str, Any], ...] = ()
     finish: str | None = None
+    refusal: str | None = None
+
+
+SILENCE = Words()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A provider's response body, read."""
+
+    status: Status
+    words: Words = SILENCE
     usage: Usage = UNKNOWN
     served_model: str | None = None
     fingerprint: str | None = None

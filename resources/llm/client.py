@@ -13,11 +13,12 @@ from typing import Self
 
 import orjson
 
-from resources.llm.answer import Answer, Reply
+from resources.llm.answer import SILENCE, Answer
 from resources.llm.budget import Budget, new_run
 from resources.llm.gate import Gate
 from resources.llm.group_commit import GroupCommit
 from resources.llm.ledger import Ledger
+from resources.llm.outcome import MalformedReply
 from resources.llm.owner import new_owner
 from resources.llm.pricing import cost_usd, most_usd, price_at
 from resources.llm.providers import CachePlan, provider_of
@@ -110,19 +111,19 @@ class Client:
     def answer(self, request: ChatRequest, request_hash: str, stored: Stored, *, from_ledger: bool = True) -> Answer:
         """What the ledger has, as an answer. What was read from the response then is read from it again."""
         its = stored.attempt
-        reply = Reply(stored.status)
+        words = SILENCE
         # An error's body has no reply in it.
         if its.response is not None and its.http_status == 200:
-            with suppress(Exception):
-                reply = self._provider.read(parse(its.response))
+            with suppress(MalformedReply, ValueError):
+                words = self._provider.words(parse(its.response))
         return Answer(
             request,
             request_hash,
             stored.status,
-            reply.text,
-            reply.reasoning,
-            reply.tool_calls,
-            reply.finish,
+            words.text,
+            words.reasoning,
+            words.tool_calls,
+            words.finish,
             its.usage,
             its.cost_usd,
             its.finished_at - its.started_at,

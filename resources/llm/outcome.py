@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from resources.llm.answer import Words
 from resources.outcomes import Status
 
 TOO_LONG = re.compile(
@@ -83,38 +84,36 @@ def network_failure(kind: str, error: BaseException) -> Failure:
     return Failure(Status.PROVIDER_ERROR, f"{kind}: {detail or type(error).__name__}", retry=True)
 
 
-def openai_status(
-    finish: str | None, text: str, refusal: str | None, reasoning_tokens: int | None, calls_tools: bool
-) -> tuple[Status, str | None]:
+def openai_status(words: Words, reasoning_tokens: int | None) -> tuple[Status, str | None]:
     """Status of a chat completion, and why when it is not ok."""
-    if refusal:
-        return Status.REFUSED, refusal[:LONGEST_MESSAGE]
-    if finish == "content_filter":
+    if words.refusal:
+        return Status.REFUSED, words.refusal[:LONGEST_MESSAGE]
+    if words.finish == "content_filter":
         return Status.FILTERED, "the provider's content filter stopped the reply"
-    if finish == "length":
-        return _cut_off(text, reasoning_tokens)
-    if calls_tools or text.strip():
-        return Status.OK, None
-    return Status.EMPTY, f"no text (finish reason {finish})"
+    if words.finish == "length":
+        return _cut_off(words, reasoning_tokens)
+    return _said_something(words)
 
 
-def anthropic_status(
-    stop: str | None, text: str, thinking_tokens: int | None, calls_tools: bool
-) -> tuple[Status, str | None]:
+def anthropic_status(words: Words, thinking_tokens: int | None) -> tuple[Status, str | None]:
     """Status of a message, and why when it is not ok."""
-    if stop == "refusal":
+    if words.finish == "refusal":
         return Status.REFUSED, "the model refused"
-    if stop == "model_context_window_exceeded":
+    if words.finish == "model_context_window_exceeded":
         return Status.CONTEXT_OVERFLOW, "the reply ran into the end of the context"
-    if stop == "max_tokens":
-        return _cut_off(text, thinking_tokens)
-    if calls_tools or text.strip():
+    if words.finish == "max_tokens":
+        return _cut_off(words, thinking_tokens)
+    return _said_something(words)
+
+
+def _said_something(words: Words) -> tuple[Status, str | None]:
+    if words.tool_calls or words.text.strip():
         return Status.OK, None
-    return Status.EMPTY, f"no text (stop reason {stop})"
+    return Status.EMPTY, f"no text (finish reason {words.finish})"
 
 
-def _cut_off(text: str, reasoning_tokens: int | None) -> tuple[Status, str]:
-    if text.strip():
+def _cut_off(words: Words, reasoning_tokens: int | None) -> tuple[Status, str]:
+    if words.text.strip():
         return Status.TRUNCATED, "the reply reached the token limit"
     spent = f", {reasoning_tokens} of them for reasoning" if reasoning_tokens else ""
     return Status.EMPTY, f"the token limit was spent without text{spent}"

@@ -61,7 +61,9 @@ class WireRequest:
 def wire_request(body: Mapping[str, Any], *, provider: str, endpoint: str, repeat: int, purpose: str) -> WireRequest:
     """The identity of `body` sent to `endpoint` for the `repeat`th time."""
     texts: dict[str, str] = {}
-    skeleton = orjson.dumps(_without_long_texts(body, texts), option=orjson.OPT_SORT_KEYS)
+    skeleton = _canonical(body)
+    if len(skeleton) > LONGEST_INLINE_TEXT:
+        skeleton = _canonical(_without_long_texts(body, texts))
     prompt_hash = content_hash(skeleton)
     identity = f"{provider}\n{endpoint}\n{repeat}\n{prompt_hash}"
     return WireRequest(
@@ -87,6 +89,10 @@ def text_references(skeleton: bytes) -> Iterator[str]:
     """Content hashes of the texts that `skeleton` refers to."""
     if _TEXT_KEY.encode() in skeleton:
         yield from _references(orjson.loads(skeleton))
+
+
+def _canonical(body: Any) -> bytes:
+    return orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
 
 
 def content_hash(data: bytes) -> str:

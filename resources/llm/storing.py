@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 import zstandard
-from sqlalchemy import Connection, Row, and_, select
+from sqlalchemy import Connection, and_, select
 
 from resources.llm.records import Attempt, Stored
 from resources.llm.schema import attempts, requests, texts
@@ -73,8 +73,8 @@ def stored(connection: Connection, hashes: Sequence[str]) -> Iterator[tuple[str,
         .where(requests.c.hash.in_(hashes), requests.c.status.in_(FINAL))
     )
     for row in connection.execute(query):
-        attempt = _attempt(row)
-        yield row.hash, Stored(attempt.status, attempt, row.tries)
+        attempt = _attempt(row[2:])
+        yield row[0], Stored(attempt.status, attempt, row[1])
 
 
 def load_texts(connection: Connection, hashes: Iterable[str]) -> dict[str, str]:
@@ -99,16 +99,15 @@ def parts(items: Iterable[T], size: int = MOST_AT_ONCE) -> Iterator[list[T]]:
         yield part
 
 
-_ATTEMPT_COLUMNS = [attempts.c[name] for name in ("status", "response", *_PLAIN, *_FROM_PROVIDER, *_USAGE)]
+_SINGLE = ("status", "response", *_PLAIN, *_FROM_PROVIDER)
+_ATTEMPT_COLUMNS = [attempts.c[name] for name in (*_SINGLE, *_USAGE)]
 
 
-def _attempt(row: Row[Any]) -> Attempt:
-    return Attempt(
-        status=Status(row.status),
-        response=None if row.response is None else decompress(row.response),
-        usage=Usage(*(getattr(row, name) for name in _USAGE)),
-        **{name: getattr(row, name) for name in (*_PLAIN, *_FROM_PROVIDER)},
-    )
+def _attempt(columns: Sequence[Any]) -> Attempt:
+    values = dict(zip(_SINGLE, columns, strict=False))
+    values["status"] = Status(values["status"])
+    values["response"] = None if values["response"] is None else decompress(values["response"])
+    return Attempt(**values, usage=Usage(*columns[len(_SINGLE) :]))
 
 
 def _storable(text: str | None) -> str | None:

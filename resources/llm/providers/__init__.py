@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
-from resources.llm.answer import Reply
+from resources.llm.answer import Reply, Words
 from resources.llm.request import ChatRequest
 from resources.model_entry import ModelEntry
 
@@ -61,6 +61,9 @@ class Provider(Protocol):
 
     def transport(self, entry: ModelEntry, plan: CachePlan, prompt_hash: str, stream: bool) -> dict[str, Any]:
         """Further fields, which do not decide about the reply."""
+
+    def words(self, document: Any) -> Words:
+        """What the model said in a whole body. Raises MalformedReply."""
 
     def read(self, document: Any) -> Reply:
         """A whole body. Raises MalformedReply."""

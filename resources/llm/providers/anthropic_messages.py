@@ -16,7 +16,7 @@ from anthropic import (
     DefaultAioHttpClient,
 )
 
-from resources.llm.answer import Reply
+from resources.llm.answer import Reply, Words
 from resources.llm.outcome import MalformedReply, anthropic_status
 from resources.llm.providers import CachePlan, Errors
 from resources.llm.providers.connection import connection_options, without_ambient_headers
@@ -68,21 +68,22 @@ class AnthropicMessages:
             fields["cache_control"] = {"type": "ephemeral"}
         return fields
 
-    def read(self, document: Any) -> Reply:
-        content = document.get("content") if isinstance(document, Mapping) else None
+    def words(self, document: Any) -> Words:
+        content = document.get("content") if isinstance(document, dict) else None
         if not isinstance(content, list) or "stop_reason" not in document:
             raise MalformedReply("the reply has no content or no stop reason")
         blocks = [block for block in content if isinstance(block, Mapping)]
         text = "".join(str(b.get("text", "")) for b in blocks if b.get("type") == "text")
         reasoning = "".join(str(b.get("thinking", "")) for b in blocks if b.get("type") == "thinking")
         calls = tuple(_call(b) for b in blocks if b.get("type") == "tool_use")
+        return Words(text, reasoning, calls, document["stop_reason"])
+
+    def read(self, document: Any) -> Reply:
+        words = self.words(document)
         usage = anthropic_usage(document.get("usage"))
-        stop = document["stop_reason"]
-        status, why = anthropic_status(stop, text, usage.reasoning_tokens, bool(calls))
-        served = document.get("model")
-        return Reply(
-            status, text, reasoning, calls, stop, usage, served if isinstance(served, str) else None, None, why
-        )
+        status, why = anthropic_status(words, usage.reasoning_tokens)
+        served = document["model"] if isinstance(document.get("model"), str) else None
+        return Reply(status, words, usage, served, None, why)
 
     def assembler(self) -> AnthropicAssembler:
         return AnthropicAssembler()

@@ -15,7 +15,7 @@ from openai import (
     DefaultAioHttpClient,
 )
 
-from resources.llm.answer import Reply
+from resources.llm.answer import Reply, Words
 from resources.llm.outcome import MalformedReply, openai_status
 from resources.llm.providers import CachePlan, Errors
 from resources.llm.providers.connection import connection_options, without_ambient_headers
@@ -65,24 +65,26 @@ class OpenAIChat:
             fields["prompt_cache_options"] = {"mode": "explicit"}
         return fields
 
-    def read(self, document: Any) -> Reply:
+    def words(self, document: Any) -> Words:
         choice = _first_choice(document)
         message = choice.get("message")
-        if not isinstance(message, Mapping):
+        if not isinstance(message, dict):
             raise MalformedReply("the first choice has no message")
-        text = _text(message.get("content"))
-        reasoning = _text(message.get("reasoning_content")) or _text(message.get("reasoning"))
-        calls = tuple(message.get("tool_calls") or ())
+        return Words(
+            _text(message.get("content")),
+            _text(message.get("reasoning_content")) or _text(message.get("reasoning")),
+            tuple(message.get("tool_calls") or ()),
+            choice.get("finish_reason"),
+            _string(message.get("refusal")),
+        )
+
+    def read(self, document: Any) -> Reply:
+        words = self.words(document)
         usage = openai_usage(document.get("usage"))
-        finish = choice.get("finish_reason")
-        refusal = message.get("refusal") if isinstance(message.get("refusal"), str) else None
-        status, why = openai_status(finish, text, refusal, usage.reasoning_tokens, bool(calls))
+        status, why = openai_status(words, usage.reasoning_tokens)
         return Reply(
             status,
-            text,
-            reasoning,
-            calls,
-            finish,
+            words,
             usage,
             _string(document.get("model")),
             _string(document.get("system_fingerprint")),
@@ -155,11 +157,11 @@ class OpenAIAssembler:
         whole["function"]["arguments"] += function.get("arguments") or ""
 
 
-def _first_choice(document: Any) -> Mapping[str, Any]:
-    choices = document.get("choices") if isinstance(document, Mapping) else None
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
+def _first_choice(document: Any) -> dict[str, Any]:
+    choices = document.get("choices") if isinstance(document, dict) else None
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise MalformedReply("the reply has no choices")
-    first: Mapping[str, Any] = choices[0]
+    first: dict[str, Any] = choices[0]
     return first
 
 
