@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import eval_genlaguerre, gammaln
 
+from cme_assets.physics.constants import BOLTZMANN
 from cme_assets.physics.spectral import damped_oscillator
-from cme_assets.physics.thermal import bose
 from cme_assets.physics.types import Array
 
 MAGNON_RENORMALISATION = 1.18
 """Quantum correction Zc of the spin-wave velocity of the square-lattice S = 1/2 Heisenberg model."""
 
-OVERLAP_NORM_TOLERANCE = 1e-8
+OVERLAP_NORM_TOLERANCE = 1e-12
 
 
 def franck_condon_overlaps(displacement: float, size: int) -> Array:
@@ -32,7 +32,7 @@ def phonon_ladder(lines: int, displacement: float, phonon: float, core_hole_hwhm
     """Intensities of the first `lines` phonon lines n = 1 ... lines, (lines,) (Ament et al., EPL 95, 27008 (2011)).
 
     `I_n = |sum_m <n|m~><m~|0> / (det + (g - m) w_ph + i G_c)|^2`, g = (M/w_ph)^2. Intermediate states are kept until
-    the ground state's overlaps sum to one within 1e-8.
+    the ground state's overlaps sum to one within 1e-12.
     """
     size = lines + 1
     while 1.0 - np.sum(franck_condon_overlaps(displacement, size)[0] ** 2) > OVERLAP_NORM_TOLERANCE:
@@ -62,12 +62,14 @@ def magnon_weight(factor: Array) -> Array:
 
 
 def scattering(energy: Array, undamped: Array, damping: Array | float, temperature: float) -> Array:
-    """Damped oscillator with detailed balance, `chi''(w) (1 + n(w))`, finite at w = 0.
+    """Damped oscillator with detailed balance, `chi''(w) (1 + n(w)) = chi''(w) / (1 - exp(-w/kB T))`.
 
-    `chi''/(1 - exp(-w/kB T))`: at w = 0 the ratio is its limit, chi''(w)/w times kB T.
+    At w = 0 the value is the limit, chi''(w)/w times kB T. Far on the gain side it underflows to zero.
     """
     safe = np.where(np.abs(energy) < 1e-9, 1e-9, energy)
-    return damped_oscillator(safe, undamped, damping) * (1.0 + bose(safe, temperature))
+    with np.errstate(over="ignore"):
+        thermal = -1.0 / np.expm1(-safe / (BOLTZMANN * temperature))
+    return damped_oscillator(safe, undamped, damping) * thermal
 
 
 def plasmon_energy(q: Array, strength: float, spacing: float, phase: float) -> Array:
