@@ -10,10 +10,12 @@ from collections.abc import Callable, Sequence
 
 from cme_assets.closed_book import ClosedBookProblem
 from cme_assets.physics.types import Array
+from cme_assets.solvers.rowwise.dispersions import DISPERSIONS
 from cme_assets.solvers.rowwise.fermi_edge import FERMI_EDGE
 
 METHODS: dict[str, Callable[[ClosedBookProblem], Array]] = {
     **FERMI_EDGE,
+    **DISPERSIONS,
 }
 """Method by category, gathered from the modules."""
 
