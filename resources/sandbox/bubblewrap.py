@@ -132,34 +132,44 @@ def _namespaces(namespace: int | None) -> list[str]:
 
 
 def _file_system(place: Path, source: Path) -> list[str]:
-    words: list[str] = []
-    for name in ("bin", "sbin", "lib", "lib32", "lib64"):
-        target = Path("/") / name
-        if target.is_symlink():
-            words += ["--symlink", str(target.readlink()), str(target)]
-        elif target.is_dir():
-            words += ["--ro-bind", str(target), str(target)]
-    for path in (*SYSTEM_FOLDERS, *SYSTEM_FILES):
-        words += ["--ro-bind-try", path, path]
-    words += _python(place)
-    words += ["--ro-bind", str(place), "/opt/environment"]
+    base = _python_installation(place)
     inside = "/opt/sandbox/resources/sandbox"
-    words += ["--ro-bind", str(source / "inside"), f"{inside}/inside"]
-    words += ["--ro-bind", str(source / "encoding.py"), f"{inside}/encoding.py"]
+    shown = {
+        **{path: path for path in (*SYSTEM_FOLDERS, *SYSTEM_FILES)},
+        str(place): "/opt/environment",
+        str(source / "inside"): f"{inside}/inside",
+        str(source / "encoding.py"): f"{inside}/encoding.py",
+    }
+    own_python = base != Path("/usr")
+    if own_python:
+        shown[str(base)] = str(base)
+    words = _parents([*shown.values(), "/dev/shm/-", "/work/-"])
+    for path, target in shown.items():
+        words += ["--ro-bind-try", path, target]
+    if own_python:  # its owner may have added packages, which are none of the script's business
+        words += ["--tmpfs", str(base / "lib" / f"python{environments.PYTHON}" / "site-packages")]
+    for link in (Path("/") / name for name in ("bin", "sbin", "lib", "lib32", "lib64")):
+        if link.is_symlink():
+            words += ["--symlink", str(link.readlink()), str(link)]
+        elif link.is_dir():
+            words += ["--ro-bind", str(link), str(link)]
     for device in DEVICES:
         words += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
-    words += ["--symlink", "/proc/self/fd", "/dev/fd", "--dir", "/dev/shm"]
-    return [*words, "--proc", "/proc", "--dir", "/work", "--tmpfs", "/tmp", "--remount-ro", "/"]
+    words += ["--symlink", "/proc/self/fd", "/dev/fd", "--proc", "/proc", "--tmpfs", "/tmp"]
+    return [*words, "--remount-ro", "/"]
 
 
-def _python(place: Path) -> list[str]:
-    """The interpreter's own installation, without the packages that its owner may have added."""
-    settings = dict(line.split(" = ", 1) for line in (place / "pyvenv.cfg").read_text().splitlines() if " = " in line)
-    base = Path(settings["home"]).parent
-    if base == Path("/usr"):
-        return []
-    packages = base / "lib" / f"python{environments.PYTHON}" / "site-packages"
-    return ["--ro-bind", str(base), str(base), *(["--tmpfs", str(packages)] if packages.exists() else [])]
+def _parents(paths: Sequence[str]) -> list[str]:
+    """Makes the folders above `paths` passable for everybody; bubblewrap would make them for its own user only."""
+    folders = {parent for path in paths for parent in Path(path).parents if parent != Path("/")}
+    return [word for folder in sorted(folders) for word in ("--perms", "0755", "--dir", str(folder))]
+
+
+def _python_installation(place: Path) -> Path:
+    """Where the interpreter of the virtual environment `place` lives."""
+    lines = (place / "pyvenv.cfg").read_text().splitlines()
+    settings = dict(line.split(" = ", 1) for line in lines if " = " in line)
+    return Path(settings["home"]).parent
 
 
 def problem() -> str | None:

@@ -63,7 +63,16 @@ def build(environment: Environment, base: str) -> str:
         engine.images.build(
             path=str(launch.SOURCE), tag=name, buildargs=arguments, network_mode="host", rm=True, forcerm=True
         )
+        _forget_older(engine, environment, name)
     return name
+
+
+def _forget_older(engine: docker.DockerClient, environment: Environment, name: str) -> None:
+    for image in engine.images.list(name=f"condmat-evals-{environment.name}"):
+        for tag in image.tags:
+            if tag != name:
+                with contextlib.suppress(docker.errors.APIError):  # in use
+                    engine.images.remove(tag)
 
 
 class AttachedChannel:

@@ -45,7 +45,7 @@ def command(environment: Environment, isolation: str, user: int, group: int) -> 
         "preload": environment.preload,
         "owner": owner.this_process(),
     }
-    return ["/opt/environment/bin/python", "-I", "-B", "-c", START, json.dumps(config)]
+    return ["/opt/environment/bin/python", "-s", "-P", "-B", "-c", START, json.dumps(config)]
 
 
 def owner_of(words: Sequence[str]) -> str | None:
