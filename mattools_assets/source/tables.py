@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
@@ -11,58 +11,58 @@ from mattools_assets.source.order import Order
 from mattools_assets.source.problems import Problem
 from mattools_assets.source.references import Reference
 from mattools_assets.source.tree import CodeObject
+from resources.lake import Column, LakeTable
 
+_TEXT, _WHOLE = pa.string(), pa.int64()
 
-def _field(name: str, kind: pa.DataType, meaning: str, nullable: bool = False) -> pa.Field:
-    return pa.field(name, kind, nullable=nullable, metadata={"description": meaning})
-
-
-_TEXT, _COUNT = pa.string(), pa.int32()
-_DICTIONARY = pa.dictionary(pa.int8(), pa.string())
-
-CODE_OBJECTS = pa.schema(
-    [
-        _field("object_id", _TEXT, "file:qualified_name:start_line, unique; for a container its path"),
-        _field("kind", _DICTIONARY, "package, folder, file, class, method, function or nested_function"),
-        _field("name", _TEXT, "last part of the qualified name, or of the path"),
-        _field(
-            "qualified_name", _TEXT, "names of the enclosing classes and functions, and its own; empty for containers"
-        ),
-        _field("file", _TEXT, "path below the root of the source, of a container its own"),
-        _field("start_line", _COUNT, "line of def or class, from 1; 0 for containers"),
-        _field("end_line", _COUNT, "last line; for a file its number of lines"),
-        _field("parent_id", _TEXT, "object_id of what contains it", nullable=True),
-        _field("decorators", pa.list_(_TEXT), "decorators without the @, outermost first"),
-        _field("signature", _TEXT, "the whole head on one line; empty for containers"),
-        _field("docstring", _TEXT, "cleaned as inspect.getdoc does; empty when there is none"),
-        _field("code", _TEXT, "source text from the first decorator on; of a file all of it"),
-        _field("callees", _COUNT, "how many objects it refers to"),
-        _field("callers", _COUNT, "how many objects refer to it"),
-        _field("level", _COUNT, "place in the order, callees first; null for containers", nullable=True),
-        _field("group_id", _TEXT, "first object_id of its cycle, its own when it is in none", nullable=True),
-    ]
+CODE_OBJECTS = LakeTable(
+    "code_objects",
+    "The tree of a source: one row for each package, folder, file, class, method and function.",
+    (),
+    (
+        Column("object_id", _TEXT, "file:qualified_name:start_line, unique; for a container its path"),
+        Column("kind", _TEXT, "package, folder, file, class, method, function or nested_function"),
+        Column("name", _TEXT, "last part of the qualified name, or of the path"),
+        Column("qualified_name", _TEXT, "names of what encloses it, and its own, with dots; empty for containers"),
+        Column("file", _TEXT, "path below the root of the source, of a container its own"),
+        Column("start_line", _WHOLE, "line of def or class, from 1; 0 for containers"),
+        Column("end_line", _WHOLE, "last line; for a file its number of lines"),
+        Column("parent_id", _TEXT, "object_id of what contains it", nullable=True),
+        Column("decorators", pa.list_(_TEXT), "decorators without the @, outermost first"),
+        Column("signature", _TEXT, "the whole head on one line; empty for containers"),
+        Column("docstring", _TEXT, "cleaned as inspect.getdoc does; empty when there is none"),
+        Column("code", _TEXT, "source text from the first decorator on; of a file all of it"),
+        Column("callees", _WHOLE, "how many objects it refers to"),
+        Column("callers", _WHOLE, "how many objects refer to it"),
+        Column("level", _WHOLE, "place in the order, callees first, from 0; null for containers", nullable=True),
+        Column("group_id", _TEXT, "first object_id of its cycle, its own when it is in none", nullable=True),
+    ),
 )
 
-REFERENCES = pa.schema(
-    [
-        _field("source_id", _TEXT, "object_id of what refers; a file for statements at module level"),
-        _field("target_id", _TEXT, "object_id of what is referred to"),
-        _field("kind", _DICTIONARY, "call, inherit, decorate, use, hint or import: the first of these that applies"),
-        _field("certainty", _DICTIONARY, "exact, typed, ambiguous or name_only: the surest of the mentions"),
-        _field("line", _COUNT, "line of the first mention, in the source's file"),
-        _field("mentions", _COUNT, "how often it is mentioned"),
-    ]
+REFERENCES = LakeTable(
+    "references",
+    "The call graph: one row for each pair of objects of which one refers to the other.",
+    (),
+    (
+        Column("source_id", _TEXT, "object_id of what refers; a file for statements at module level"),
+        Column("target_id", _TEXT, "object_id of what is referred to"),
+        Column("kind", _TEXT, "call, inherit, decorate, use, hint or import: the first of these that applies"),
+        Column("certainty", _TEXT, "exact, typed, ambiguous or name_only: the surest of the mentions"),
+        Column("line", _WHOLE, "line of the first mention, in the source's file"),
+        Column("mentions", _WHOLE, "how often it is mentioned"),
+    ),
 )
 
-SOURCE_PROBLEMS = pa.schema(
-    [
-        _field("file", _TEXT, "path below the root of the source"),
-        _field("line", _COUNT, "line, from 1; 0 for the whole file"),
-        _field(
-            "kind", _DICTIONARY, "encoding, unreadable, link, syntax, empty, identical, large_literal, duplicate_key"
-        ),
-        _field("message", _TEXT, "what was found and what was done about it"),
-    ]
+SOURCE_PROBLEMS = LakeTable(
+    "source_problems",
+    "What could not be read as it should, and what was done about it: one row a finding.",
+    (),
+    (
+        Column("file", _TEXT, "path below the root of the source"),
+        Column("line", _WHOLE, "line, from 1; 0 for the whole file"),
+        Column("kind", _TEXT, "what kind of finding, as ProblemKind lists them"),
+        Column("message", _TEXT, "what was found and what was done about it"),
+    ),
 )
 
 
@@ -96,7 +96,7 @@ def code_objects_table(objects: Sequence[CodeObject], references: Iterable[Refer
         "level": [level_of.get(item.index) for item in objects],
         "group_id": [group_of.get(item.index) for item in objects],
     }
-    return _table(columns, CODE_OBJECTS)
+    return pa.table(columns, schema=CODE_OBJECTS.schema)
 
 
 def references_table(objects: Sequence[CodeObject], references: Sequence[Reference]) -> pa.Table:
@@ -109,7 +109,7 @@ def references_table(objects: Sequence[CodeObject], references: Sequence[Referen
         "line": [reference.line for reference in references],
         "mentions": [reference.mentions for reference in references],
     }
-    return _table(columns, REFERENCES)
+    return pa.table(columns, schema=REFERENCES.schema)
 
 
 def problems_table(problems: Sequence[Problem]) -> pa.Table:
@@ -120,12 +120,7 @@ def problems_table(problems: Sequence[Problem]) -> pa.Table:
         "kind": [problem.kind.value for problem in problems],
         "message": [problem.message for problem in problems],
     }
-    return _table(columns, SOURCE_PROBLEMS)
-
-
-def _table(columns: Mapping[str, object], schema: pa.Schema) -> pa.Table:
-    arrays = [pa.array(columns[field.name], type=field.type) for field in schema]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    return pa.table(columns, schema=SOURCE_PROBLEMS.schema)
 
 
 def _storable(text: str) -> str:
