@@ -12,10 +12,12 @@ from cme_assets.closed_book import ClosedBookProblem
 from cme_assets.physics.types import Array
 from cme_assets.solvers.rowwise.dispersions import DISPERSIONS
 from cme_assets.solvers.rowwise.fermi_edge import FERMI_EDGE
+from cme_assets.solvers.rowwise.widths import WIDTHS
 
 METHODS: dict[str, Callable[[ClosedBookProblem], Array]] = {
     **FERMI_EDGE,
     **DISPERSIONS,
+    **WIDTHS,
 }
 """Method by category, gathered from the modules."""
 

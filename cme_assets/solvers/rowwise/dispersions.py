@@ -105,7 +105,7 @@ def trace_band(problem: ClosedBookProblem, shape: Shape) -> Band:
 def _plain(energy: Array, momentum: Array, pixel: float) -> RowFits:
     """Momenta without errors of their own as row results."""
     same = np.full(energy.size, pixel)
-    return RowFits(energy, momentum, same, same, same)
+    return RowFits(energy, momentum, *[same] * 6)
 
 
 def _errors(rows: RowFits, pixel: float) -> Array:

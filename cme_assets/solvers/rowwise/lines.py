@@ -20,10 +20,20 @@ NARROWEST_IN_SIGMAS = 0.02
 
 
 @dataclass(frozen=True)
+class Prior:
+    """What other curves tell about this one's offset: its `value`, `error`, and the `noise` of a point."""
+
+    value: float
+    error: float
+    noise: float
+
+
+@dataclass(frozen=True)
 class LineFit:
     """`center` and Lorentzian `fwhm` in the unit of x, `height` of the broadened line above `offset`.
 
     The errors are standard errors for noise that is independent from point to point; not finite where there is no fit.
+    `noise` is the standard deviation of the points about the fit.
     """
 
     center: float
@@ -32,6 +42,8 @@ class LineFit:
     offset: float
     center_error: float
     fwhm_error: float
+    offset_error: float = np.inf
+    noise: float = np.inf
 
     @property
     def valid(self) -> bool:
@@ -52,34 +64,46 @@ def voigt(x: Array, center: float, fwhm: float, sigma: float) -> Array:
     return _voigt_and_slopes(x, center, 0.5 * fwhm, sigma)[0]
 
 
-def fit_line(x: Array, y: Array, sigma: float, center: float, fwhm: float) -> LineFit:
+def fit_line(x: Array, y: Array, sigma: float, center: float, fwhm: float, offset: Prior | None = None) -> LineFit:
     """Least-squares Voigt line on a constant offset, started at `center` and `fwhm`; NO_LINE where that fails."""
     if x.size < 6 or np.ptp(y) <= 0 or not np.all(np.isfinite(y)):
         return NO_LINE
     floor = NARROWEST_IN_SIGMAS * sigma
     span = float(np.ptp(x))
-    offset = float(np.median(y))
-    start = np.array([center, max(0.5 * fwhm, floor), float(np.interp(center, x, y)) - offset, offset])
+    base = offset.value if offset else float(np.median(y))
+    start = np.array([center, max(0.5 * fwhm, floor), float(np.interp(center, x, y)) - base, base])
+    pull = offset.noise / offset.error if offset else 0.0
 
     def residual(parameters: Array) -> Array:
-        at, half, height, base = parameters
-        return height * _voigt_and_slopes(x, at, abs(half) + floor, sigma)[0] + base - y
+        at, half, height, level = parameters
+        misfit = height * _voigt_and_slopes(x, at, abs(half) + floor, sigma)[0] + level - y
+        return np.append(misfit, pull * (level - base))
 
     def jacobian(parameters: Array) -> Array:
         at, half, height, _ = parameters
         line, by_center, by_half = _voigt_and_slopes(x, at, abs(half) + floor, sigma)
-        return np.stack([height * by_center, height * by_half * np.sign(half), line, np.ones_like(x)])
+        slopes = np.stack([height * by_center, height * by_half * np.sign(half), line, np.ones_like(x)])
+        return np.append(slopes, [[0.0], [0.0], [0.0], [pull]], axis=1)
 
     found, covariance, _, _, status = leastsq(
         residual, start, Dfun=jacobian, col_deriv=True, full_output=True, maxfev=MAX_CALLS
     )
-    at, half, height, base = (float(value) for value in found)
+    at, half, height, level = (float(value) for value in found)
     inside = x[0] - 0.1 * span <= at <= x[-1] + 0.1 * span
     if covariance is None or status not in (1, 2, 3, 4) or not inside or abs(half) > span:
         return NO_LINE
-    variance = float(np.sum(residual(found) ** 2)) / (x.size - start.size)
-    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0) * max(variance, np.finfo(float).tiny))
-    return LineFit(at, 2.0 * (abs(half) + floor), height, base, float(errors[0]), 2.0 * float(errors[1]))
+    noise = float(np.sqrt(np.sum(residual(found) ** 2) / (x.size - start.size)))
+    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0)) * max(noise, np.finfo(float).tiny)
+    return LineFit(
+        at,
+        2.0 * (abs(half) + floor),
+        height,
+        level,
+        float(errors[0]),
+        2.0 * float(errors[1]),
+        float(errors[3]),
+        noise,
+    )
 
 
 def _voigt_and_slopes(x: Array, center: float, hwhm: float, sigma: float) -> tuple[Array, Array, Array]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
+from scipy.optimize import least_squares
 
 from cme_assets.closed_book import ClosedBookProblem, Exhibit
 from cme_assets.physics.types import Array, Mask
 from cme_assets.solvers.rowwise.edges import fit_edge
-from cme_assets.solvers.rowwise.lines import NO_LINE, LineFit, fit_line, instrument_sigma
+from cme_assets.solvers.rowwise.lines import NO_LINE, LineFit, Prior, fit_line, instrument_sigma
 from cme_assets.tables import Table
 
 SMOOTHING_PIXELS = 2.0
@@ -21,12 +22,20 @@ FARTHEST_STEP = 12
 WIDEST_MISS = 5.0
 """A fitted line this many of its half widths away from the ridge has been caught by something else."""
 
+FEWEST_ROWS = 8
+CORRELATION = 1.6
+"""Specks cover several pixels: true errors of a row's fit exceed those for independent points by about this factor."""
+SURE_COUNTS = 2.0
+"""No background is taken to be known better than this, counts (of 1000 at the map's maximum)."""
+NORMAL_MEDIAN_SQUARE = 0.4549
+"""Median of the square of a standard normal number."""
+
 
 @dataclass(frozen=True)
 class RowFits:
-    """Row-by-row results: `energy`, `center`, `fwhm` (n,) in the table's units with standard errors, all finite.
+    """Row-by-row results: `energy`, `center`, `fwhm`, `offset` (n,) in the table's units with standard errors.
 
-    `sigma` (n,) is the instrument that was assumed, in momentum.
+    All finite; `noise` (n,) is the standard deviation of a row's counts about its fit.
     """
 
     energy: Array
@@ -34,14 +43,16 @@ class RowFits:
     center_error: Array
     fwhm: Array
     fwhm_error: Array
+    offset: Array
+    offset_error: Array
+    noise: Array
 
     def __len__(self) -> int:
         return self.energy.size
 
     def where(self, keep: Mask) -> RowFits:
         """The rows for which `keep` holds."""
-        fields = (self.energy, self.center, self.center_error, self.fwhm, self.fwhm_error)
-        return RowFits(*(values[keep] for values in fields))
+        return RowFits(*(getattr(self, field.name)[keep] for field in fields(self)))
 
 
 def pixel_of(axis: Array) -> float:
@@ -92,8 +103,29 @@ def ridge(counts: Array) -> Array:
     return path
 
 
+@dataclass(frozen=True)
+class Background:
+    """A background that is linear in energy: `level + slope (E - middle)`, known to `error`; `noise` of a point."""
+
+    middle: float
+    level: float
+    slope: float
+    error: float
+    noise: float
+
+    def at(self, energy: float) -> Prior:
+        """What it says about the row at `energy`."""
+        return Prior(self.level + self.slope * (energy - self.middle), self.error, self.noise)
+
+
 def fit_rows(
-    table: Table, keep: Mask, fwhm_rows: float, fwhm_columns: float, guess: Array, slope: Array | float
+    table: Table,
+    keep: Mask,
+    fwhm_rows: float,
+    fwhm_columns: float,
+    guess: Array,
+    slope: Array | float,
+    background: Background | None = None,
 ) -> RowFits:
     """Voigt fits of the rows that `keep` marks, started at momentum `guess` (n_kept,); failed rows are left out.
 
@@ -105,13 +137,37 @@ def fit_rows(
     sigmas = np.hypot(along, across)
     fits: list[LineFit] = []
     width = 6.0 * pixel_of(k)
-    for counts, sigma, start in zip(table.counts[keep].astype(float), sigmas, guess, strict=True):
-        fit = fit_line(k, counts, float(sigma), float(start), width)
+    for at, counts, sigma, start in zip(energy, table.counts[keep].astype(float), sigmas, guess, strict=True):
+        fit = fit_line(k, counts, float(sigma), float(start), width, background.at(at) if background else None)
         if fit.valid and abs(fit.center - start) > WIDEST_MISS * max(0.5 * fit.fwhm, pixel_of(k)):
             fit = NO_LINE
         if fit.valid:
             width = 0.5 * (width + fit.fwhm)
         fits.append(fit)
     good = np.array([fit.valid for fit in fits], dtype=bool)
-    table_of = np.array([[f.center, f.center_error, f.fwhm, f.fwhm_error] for f in fits]).reshape(-1, 4)[good]
-    return RowFits(energy[good], *table_of.T)
+    names = [field.name for field in fields(RowFits)][1:]
+    columns = [np.array([getattr(fit, name) for fit in fits], dtype=float)[good] for name in names]
+    return RowFits(energy[good], *columns)
+
+
+def common_background(rows: RowFits) -> Background | None:
+    """The straight line through the rows' offsets; its error is the scatter that their own errors do not explain.
+
+    One row tells a broad line from its background badly; all rows together do not. None with too few rows.
+    """
+    if len(rows) < FEWEST_ROWS:
+        return None
+    middle, noise = float(np.mean(rows.energy)), float(np.median(rows.noise))
+    error = CORRELATION * np.maximum(rows.offset_error, 1e-3)
+    at = rows.energy - middle
+    fit = least_squares(
+        lambda p: (p[0] + p[1] * at - rows.offset) / error,
+        [np.median(rows.offset), 0.0],
+        loss="soft_l1",
+        x_scale=[1, 10],
+    )
+    misfit = rows.offset - fit.x[0] - fit.x[1] * at
+    excess = float(np.median(misfit**2) / NORMAL_MEDIAN_SQUARE - np.median(error**2))
+    return Background(
+        middle, float(fit.x[0]), float(fit.x[1]), float(np.sqrt(max(excess, SURE_COUNTS**2))), max(noise, 1e-3)
+    )
