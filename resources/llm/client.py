@@ -155,10 +155,10 @@ class Client:
         transport = self._provider.transport(self._entry, plan, wire.prompt_hash, stream)
         errors = rejections = tries = 0
         while True:
-            if self._stopped is not None:
+            sent = await self._try(wire, transport, tokens, stream)
+            if sent is None:
                 await self._commits.settle(Settlement(wire.hash, status=Status.PROVIDER_ERROR))
                 return Answer(request, wire.hash, Status.PROVIDER_ERROR, attempts=tries, error=self._stopped)
-            sent = await self._try(wire, transport, tokens, stream)
             tries += 1
             attempt = self._attempt(sent, transport)
             wait = None
@@ -174,10 +174,16 @@ class Client:
             # Being told to slow down, the whole gate waits, and this one no longer than the others the first time.
             await asyncio.sleep(wait if not failure.slow_down or rejections > 1 else 0)  # type: ignore[union-attr]
 
-    async def _try(self, wire: WireRequest, transport: Mapping[str, object], tokens: int, stream: bool) -> Sent:
-        entered = await self._gate.enter(tokens)
+    async def _try(self, wire: WireRequest, transport: Mapping[str, object], tokens: int, stream: bool) -> Sent | None:
+        """One try, when it is this request's turn; None when the run has stopped asking."""
         sent: Sent | None = None
+        if self._stopped is not None:
+            return None
+        entered = await self._gate.enter(tokens)
         try:
+            # Others may have found out meanwhile that asking is of no use.
+            if self._stopped is not None:
+                return None
             sent = await self._sender.send(orjson.dumps({**wire.body, **transport}), stream)
             if sent.failure is not None and sent.failure.slow_down:
                 self._gate.slow_down(entered, sent.failure.retry_after)

@@ -16,11 +16,16 @@ FIRST_RATE = 64.0
 DOUBLING_SECONDS = 0.125
 # Faster than any single process starts requests: from here on the rate is no limit.
 NO_LIMIT = 4_096.0
+# A fall goes a little below what was accepted, so that the next rejection is far.
 AFTER_REJECTION = 0.93
-STEEPEST_FALL = 0.3
 GROWTH_PER_SECOND = 1.015
-SLOWEST_RATE = 1 / 60
-PAUSE_WITHOUT_ADVICE = 0.5
+# Far below a rate that was known to be good, as after an outage, growth is fast.
+RECOVERY_PER_SECOND = 1.2
+# Fewer accepted requests than this are no measure of a rate.
+FEWEST_TO_MEASURE = 20
+SLOWEST_RATE = 0.05
+PAUSE_WITHOUT_ADVICE = 1.0
+LONGEST_PAUSE_WITHOUT_ADVICE = 30.0
 # A rate that was learnt longer ago says little.
 FORGET_SECONDS = 120.0
 
@@ -31,8 +36,9 @@ class Pace:
 
     `rate` is starts per second; `next_start` is when the next may start; `paused_until` holds all back.
     `rejected_at` is the time of the last fall, 0 when there was none; since then `started` requests were started,
-    the first at `first_start`, and `rejected` of them rejected. `ceiling` is a known limit (starts per second),
-    `tokens_per_second` likewise, both from the entry.
+    the first at `first_start`, and `rejected` of them rejected. `good` is the last rate that was measured while most
+    requests were accepted, 0 before; `blocked` counts falls in a row at which most were not. `ceiling` is a known limit
+    (starts per second), `tokens_per_second` likewise, both from the entry.
     """
 
     rate: float = FIRST_RATE
@@ -43,6 +49,8 @@ class Pace:
     rejected: int = 0
     first_start: float = 0.0
     grown_at: float = 0.0
+    good: float = 0.0
+    blocked: int = 0
     next_token_start: float = 0.0
     ceiling: float | None = None
     tokens_per_second: float | None = None
@@ -72,20 +80,26 @@ def take(pace: Pace, now: float, count: int = 1, tokens: float = 0.0) -> tuple[P
 def reject(pace: Pace, now: float, started_at: float, retry_after: float | None) -> Pace:
     """A request that started at `started_at` was told to slow down.
 
-    Rejections of requests from before the last fall are the same event and change nothing but the pause.
+    When most others were accepted, the rate was a little too high and what was accepted is the measure of it. When
+    most were rejected, no rate would do: the pauses double, and the rate only halves. Rejections of requests from
+    before the last fall are the same event and are only counted.
     """
-    pause = PAUSE_WITHOUT_ADVICE if retry_after is None else min(retry_after, LONGEST_WAIT_SECONDS)
     pace = replace(pace, rejected=pace.rejected + 1)
     if started_at <= pace.rejected_at:
         return pace
-    # Over less than a second a provider's allowance for bursts would pass for its rate.
-    elapsed = max(now - pace.first_start, 1.0)
-    accepted, tried = max(pace.started - pace.rejected, 0) / elapsed, pace.started / elapsed
-    rate = min(AFTER_REJECTION * max(accepted, STEEPEST_FALL * tried), AFTER_REJECTION * pace.rate)
+    accepted = pace.started - pace.rejected
+    if accepted >= 2 * pace.rejected:
+        rate = min(_measured(pace, now, accepted), AFTER_REJECTION * pace.rate)
+        pace = replace(pace, rate=rate, good=rate, blocked=0)
+    else:
+        pace = replace(pace, rate=pace.rate / 2, blocked=pace.blocked + 1)
+    pause = min(PAUSE_WITHOUT_ADVICE * 2.0 ** min(pace.blocked, 20), LONGEST_PAUSE_WITHOUT_ADVICE)
+    if retry_after is not None:
+        pause = min(retry_after, LONGEST_WAIT_SECONDS)
     until = max(pace.paused_until, now + pause)
     return replace(
         pace,
-        rate=max(rate, SLOWEST_RATE),
+        rate=max(pace.rate, SLOWEST_RATE),
         next_start=until,
         paused_until=until,
         rejected_at=now,
@@ -94,6 +108,18 @@ def reject(pace: Pace, now: float, started_at: float, retry_after: float | None)
         first_start=0.0,
         grown_at=until,
     )
+
+
+def _measured(pace: Pace, now: float, accepted: int) -> float:
+    """The rate that the provider seems to allow; not above the present one without reason."""
+    # Over less than a second a provider's allowance for bursts would pass for its rate.
+    elapsed = max(now - pace.first_start, 1.0)
+    if pace.good and pace.started / elapsed < pace.rate / 2:
+        # There was less to start than the rate allowed, so the rate is hardly what was rejected.
+        return AFTER_REJECTION * pace.rate
+    if accepted < FEWEST_TO_MEASURE:
+        return pace.rate / 2
+    return max(AFTER_REJECTION * accepted / elapsed, pace.rate / 2 if pace.good else 0.0)
 
 
 def hold(pace: Pace, until: float) -> Pace:
@@ -107,5 +133,9 @@ def _grown(pace: Pace, now: float) -> Pace:
     seconds = now - pace.grown_at
     if seconds <= 0:
         return pace
-    factor = GROWTH_PER_SECOND**seconds if pace.rejected_at else 2.0 ** min(seconds / DOUBLING_SECONDS, 100.0)
+    if not pace.rejected_at:
+        factor = 2.0 ** min(seconds / DOUBLING_SECONDS, 100.0)
+    else:
+        known_good = pace.good and pace.rate >= AFTER_REJECTION * pace.good
+        factor = (GROWTH_PER_SECOND if known_good else RECOVERY_PER_SECOND) ** min(seconds, 100.0)
     return replace(pace, grown_at=now, rate=min(pace.rate * factor, pace.ceiling or NO_LIMIT))

@@ -1,0 +1,1 @@
+"""Real HTTP servers for tests."""
