@@ -14,7 +14,7 @@ from resources.outcomes import Status
 MAX_ANSWER_CHARACTERS = 100_000
 """No answer is longer; what exceeds it is not read."""
 
-_ANSWER_TAG = re.compile(r"<answer>(.*?)</answer>", re.DOTALL | re.IGNORECASE)
+_OPENING, _CLOSING = "<answer>", "</answer>"
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?|[+-]?\b(?:nan|inf(?:inity)?)\b"
 _ANY_NUMBER = re.compile(_NUMBER, re.IGNORECASE)
 _LIST = re.compile(r"[\[({]([^\[\](){}]*)[\])}]")
@@ -54,9 +54,15 @@ def read_lenient(reply: str, wanted: int) -> Reading:
 
 
 def _last_tagged(reply: str) -> str | None:
-    found = None
-    for match in _ANSWER_TAG.finditer(reply):
-        found = match.group(1)
+    """What stands between the last closing tag and the opening tag nearest before it.
+
+    Searched for from the end: a pattern would start anew at each of many unclosed tags.
+    """
+    # Only ASCII letters are lowered: other letters may change their length, and with it every place after them.
+    lowered = reply.translate(_ASCII_LOWER)
+    end = lowered.rfind(_CLOSING)
+    start = lowered.rfind(_OPENING, 0, max(end, 0))
+    found = reply[start + len(_OPENING) : end] if start >= 0 else None
     return found if found is not None and len(found) <= MAX_ANSWER_CHARACTERS else None
 
 
@@ -64,11 +70,12 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not JSON")
 
 
+_ASCII_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _MINUS_SIGNS = str.maketrans(
     {"−": "-", "–": "-", "‐": "-", "‑": "-", "﹣": "-", "-": "-", "\u00a0": " ", "\u2009": " ", "\u202f": " "}
 )
-_POWER_OF_TEN = re.compile(r"\s*(?:\\times|\\cdot|×|·|\*)\s*10\s*(?:\^|\*\*)\s*\{?\s*([+-]?\d{1,4})\s*\}?")
-_SUPERSCRIPT_POWER = re.compile(r"\s*(?:×|·)\s*10([⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4})")
+_POWER_OF_TEN = re.compile(r"[ \t]{0,4}(?:\\times|\\cdot|×|·|\*)\s*10\s*(?:\^|\*\*)\s*\{?\s*([+-]?\d{1,4})\s*\}?")
+_SUPERSCRIPT_POWER = re.compile(r"[ \t]{0,4}(?:×|·)\s{0,4}10([⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4})")
 _SUPERSCRIPTS = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
 _THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}(?:,\d{3})+)(?![\d,])")
 _UNIT_POWER = re.compile(r"(?<=[A-Za-zÅ}])\s*(?:\^\s*\{?\s*-?\d\s*\}?|[⁻]?[¹²³])")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -30,6 +30,7 @@ def generator(*identity: str | int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int.from_bytes(digest, "big"))))
 
 
+@lru_cache(maxsize=2048)
 def draw_parameters(category: Category, index: int) -> Parameters:
     """The parameters of draw `index` (0 to 3), shared by all levels and resolutions of the category."""
     return draw(category.ranges, category.accept, generator(category.id, "draw", index))

@@ -140,7 +140,7 @@ def nothing_given(_: Parameters) -> tuple[Given, ...]:
     return ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Category:
     """One of the 38 task categories.
 
