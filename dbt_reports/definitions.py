@@ -10,9 +10,13 @@ import dagster as dg
 from dagster_dbt import DbtCliResource, dbt_assets
 from packaging.version import Version
 
+from cme_assets.page.report import PageError, read_report
+from cme_assets.page.write import write_page
+from cme_assets.schemas import NOISY_SPECTRA, PROBLEMS
 from dbt_reports.lake_files import check_footers, check_pages, lake_files
 from dbt_reports.project import PROJECT, ReportsError, dbt_variables, failure, manifest, work_folder
 from dbt_reports.swap import replacing
+from resources.lake import LakeError
 from resources.settings import Settings, read_settings
 
 
@@ -58,11 +62,43 @@ def _build(context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: Set
     return events
 
 
+def page_asset(settings: Settings, tables: dg.AssetsDefinition) -> dg.AssetsDefinition:
+    """The leaderboard page, after every table."""
+
+    @dg.asset(
+        deps=[*tables.keys, dg.AssetKey(PROBLEMS.name), dg.AssetKey(NOISY_SPECTRA.name)],
+        group_name="page",
+        kinds={"html"},
+        description="The leaderboard as one self-contained file.",
+    )
+    def leaderboard_page() -> dg.MaterializeResult[Any]:
+        try:
+            page = write_page(settings)
+        except (PageError, LakeError) as error:
+            raise dg.Failure(str(error)) from None
+        size = page.stat().st_size
+        return dg.MaterializeResult(
+            metadata={"page": dg.MetadataValue.path(page), "bytes": size, "leaderboard": _board(settings)}
+        )
+
+    return leaderboard_page
+
+
+def _board(settings: Settings) -> dg.MetadataValue:
+    """The first rows of the leaderboard, as the UI shows tables."""
+    shown = ("rank", "evaluation", "score", "ci_low", "ci_high", "coverage")
+    rows = [{name: row[name] for name in shown} for row in read_report(settings.reports_database).leaderboard[:20]]
+    records = [dg.TableRecord({name: "" if value is None else value for name, value in row.items()}) for row in rows]
+    columns = [dg.TableColumn(name, "string" if name == "evaluation" else "float") for name in shown]
+    return dg.MetadataValue.table(records, schema=dg.TableSchema(columns))
+
+
 def build_defs(settings: Settings | None = None) -> dg.Definitions:
     """The real graph of this code location."""
     settings = settings or read_settings()
+    tables = report_tables(settings)
     return dg.Definitions(
-        assets=[report_tables(settings)],
+        assets=[tables, page_asset(settings, tables)],
         resources={"dbt": dbt_resource()},
         executor=dg.in_process_executor,
     )

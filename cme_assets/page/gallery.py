@@ -39,7 +39,8 @@ AXES = {
 ON_Y = frozenset({"E_F", "E_bottom", "E_D", "E", "w", "w_0", "w_1", "w_2", "w_3", "w_p"})
 """Answers that are places on the vertical axis; others (widths, velocities, dopings …) are nowhere in the map."""
 ON_X = frozenset({"k", "q_CO"})
-LEFT, TOP, WIDTH, HEIGHT = 52.0, 6.0, 180.0, 150.0
+LEFT, TOP, WIDTH, HEIGHT = 52.0, 6.0, 160.0, 160.0
+"""Where the map is in its drawing: square as the tables are, which gives momentum maps equal scales."""
 
 Row = dict[str, Any]
 
@@ -66,6 +67,7 @@ class Card:
     title: str
     tier: int
     asked: str
+    unit: str
     tolerance: str
     pictures: tuple[Picture, ...]
 
@@ -105,8 +107,9 @@ def _card(lake: Lake, category: str, resolution: int) -> Card:
         id=category,
         title=first["title"],
         tier=first["tier"],
-        asked=f"{many if first['shape'] == 'array' else names}{_unit(first['unit'])}",
-        tolerance=f"{first['gamma']:.3g}{_unit(first['unit'])}",
+        asked=many if first["shape"] == "array" else names,
+        unit=first["unit"].replace("Angstrom", "Å"),
+        tolerance=f"{first['gamma']:.3g}",
         pictures=tuple(_pictures(lake, category, size, levels)),
     )
 
@@ -184,7 +187,3 @@ def _smaller(values: Array) -> Array:
 
 def _level(problem: Row) -> int:
     return int(problem["level"])
-
-
-def _unit(unit: str) -> str:
-    return f" {unit.replace('Angstrom', 'Å')}" if unit else ""

@@ -6,7 +6,7 @@ import dagster as dg
 import duckdb
 import pytest
 
-from dbt_reports.definitions import build_defs, dbt_resource, report_tables
+from dbt_reports.definitions import build_defs, dbt_resource, page_asset, report_tables
 from dbt_reports.project import manifest
 from resources.lake import Lake
 from resources.settings import Settings, read_settings
@@ -29,6 +29,7 @@ TABLES = {
     "published_tiers",
     "published_counterparts",
 }
+PAGE = dg.AssetKey("leaderboard_page")
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +47,12 @@ def defs(settings: Settings) -> dg.Definitions:
 
 
 def materialize(settings: Settings, selection: str = "*") -> dg.ExecuteInProcessResult:
+    tables = report_tables(settings)
     return dg.materialize(
-        [report_tables(settings)], resources={"dbt": dbt_resource()}, selection=selection, raise_on_error=False
+        [tables, page_asset(settings, tables)],
+        resources={"dbt": dbt_resource()},
+        selection=selection,
+        raise_on_error=False,
     )
 
 
@@ -58,7 +63,8 @@ def board(settings: Settings) -> list[str]:
 
 def test_lineage(defs: dg.Definitions) -> None:
     graph = defs.resolve_asset_graph()
-    assert {key.path[-1] for key in graph.materializable_asset_keys} == TABLES
+    assert {key.path[-1] for key in graph.materializable_asset_keys} == TABLES | {"leaderboard_page"}
+    assert {dg.AssetKey("cme_leaderboard"), dg.AssetKey("noisy_spectra")} <= graph.get(PAGE).parent_keys
     assert graph.get(dg.AssetKey("cme_scores")).parent_keys == {dg.AssetKey("direct_scores")}
     assert len([key for key in graph.asset_check_keys if key.asset_key == dg.AssetKey("cme_scores")]) > 10
 
@@ -66,7 +72,10 @@ def test_lineage(defs: dg.Definitions) -> None:
 def test_materialize_all_then_some(settings: Settings) -> None:
     whole = materialize(settings)
     assert whole.success
-    assert {event.asset_key.path[-1] for event in whole.get_asset_materialization_events()} == TABLES
+    assert {event.asset_key.path[-1] for event in whole.get_asset_materialization_events()} == TABLES | {
+        "leaderboard_page"
+    }
+    assert "first" in settings.page.read_text()
     assert all(evaluation.passed for evaluation in whole.get_asset_check_evaluations())
     assert len(whole.get_asset_check_evaluations()) > 60
     assert board(settings) == ["first"]
