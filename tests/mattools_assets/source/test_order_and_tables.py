@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pyarrow.parquet as pq
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mattools_assets.source.classes import OUTSIDE_BASE, linearise
@@ -42,6 +42,7 @@ def test_levels_and_cycles_of_a_small_program(tmp_path: Path) -> None:
     assert [[names[index] for index in cycle] for cycle in project.order.cycles()] == [["even", "odd"]]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=40))
 def test_every_callee_is_lower_or_in_the_same_cycle(pairs: list[tuple[int, int]]) -> None:
     references = [Reference(a, b, Role.CALL, Certainty.EXACT, 1, 1) for a, b in pairs]
@@ -56,6 +57,7 @@ def test_every_callee_is_lower_or_in_the_same_cycle(pairs: list[tuple[int, int]]
     assert together == {frozenset({a} | {b for b in reachable[a] if a in reachable[b]}) for a in range(12)}
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 5), max_size=3, unique=True), min_size=6, max_size=6))
 def test_method_resolution_order_is_pythons(bases: list[list[int]]) -> None:
     """Against Python itself, where Python accepts the bases; class n may only inherit from lower ones."""

@@ -1,0 +1,151 @@
+"""The importer of the published question sets, on small files made to their schema."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mattools_assets.qa.published import PublishedError, read_published
+from mattools_assets.qa.questions import QuestionKind
+
+
+def question(number: object, **change: object) -> dict:
+    base = {
+        "question_id": number,
+        "question": f"What about {number}?",
+        "choices": {"A": "one", "B": "two", "C": "three", "D": "four"},
+        "correct_answer": "B",
+    }
+    return base | change
+
+
+def two_sources() -> list[dict]:
+    return [
+        {"source": "pymatgen/core/lattice.py", "questions": [question("q1"), question("q2")]},
+        {"source": "pymatgen/core/sites.py", "questions": [question("q3", correct_answer="D")]},
+    ]
+
+
+def file(folder: Path, document: object, name: str = "pymatgen_code_qa.json") -> Path:
+    (folder / name).write_text(json.dumps(document), encoding="utf-8")
+    return folder / name
+
+
+def error(path: Path) -> str:
+    with pytest.raises(PublishedError) as caught:
+        read_published(path, QuestionKind.CODE)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert path.name in message
+    return message
+
+
+def test_json_and_zip_give_the_same(tmp_path: Path) -> None:
+    path = file(tmp_path, two_sources())
+    with zipfile.ZipFile(tmp_path / "set.zip", "w") as archive:
+        archive.write(path, "folder/pymatgen_code_qa.json")
+        archive.writestr("__MACOSX/folder/._x.json", b"\x00")
+        archive.writestr("README.md", "hello")
+    read = read_published(path, QuestionKind.CODE)
+    assert read_published(tmp_path / "set.zip", QuestionKind.CODE) == read
+    assert [(item.question_id, item.source_id, item.group, item.right) for item in read] == [
+        ("q1", "pymatgen/core/lattice.py", "pymatgen/core", "two"),
+        ("q2", "pymatgen/core/lattice.py", "pymatgen/core", "two"),
+        ("q3", "pymatgen/core/sites.py", "pymatgen/core", "four"),
+    ]
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_ids_counted_anew_in_each_source_are_told_apart(tmp_path: Path, start: int) -> None:
+    document = [{"source": name, "questions": [question(start), question(start + 1)]} for name in ("a.py", "b.py")]
+    read = read_published(file(tmp_path, document), QuestionKind.CODE)
+    assert [item.question_id for item in read] == [
+        f"a.py#{start}",
+        f"a.py#{start + 1}",
+        f"b.py#{start}",
+        f"b.py#{start + 1}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"choices": {"A": "1", "B": "2", "C": "3", "D": "4", "E": "5"}}, "found A, B, C, D, E"),
+        ({"choices": {"A": "1", "B": "2", "C": "3"}}, "found A, B, C"),
+        ({"choices": ["1", "2", "3", "4"]}, "found a list"),
+        ({"choices": {"A": "1", "B": "2", "C": "3", "D": 4}}, "an option is no text"),
+        ({"correct_answer": "E"}, "found 'E'"),
+        ({"correct_answer": None}, "found None"),
+        ({"question": " "}, ".question: is missing or empty"),
+        ({"question_id": None}, ".question_id: is missing"),
+        ({"question_id": "q1"}, "question_id 'q1' is already that of [0].questions[0]"),
+    ],
+)
+def test_a_bad_question_is_named_with_its_place(tmp_path: Path, change: dict, words: str) -> None:
+    document = two_sources()
+    document[1]["questions"][0] |= change
+    message = error(file(tmp_path, document))
+    assert words in message
+    assert "[1].questions[0]" in message
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ({"source": "x"}, "expected a list of sources, found an object"),
+        ([1], "found a number"),
+        ([{"questions": []}], ".source: is missing"),
+        ([{"source": "x"}], ".questions: is missing"),
+        ([{"source": "x", "questions": [1]}], ".questions: is missing or no list"),
+        ([], "holds no question"),
+    ],
+)
+def test_other_documents_are_named(tmp_path: Path, document: object, words: str) -> None:
+    assert words in error(file(tmp_path, document))
+
+
+def test_half_written_json_and_other_bytes(tmp_path: Path) -> None:
+    path = file(tmp_path, two_sources())
+    path.write_bytes(path.read_bytes()[:150])
+    assert "not whole JSON" in error(path)
+    path.write_bytes(b"\xff\xfe\x00")
+    assert "not UTF-8" in error(path)
+    assert "no such file" in error(tmp_path / "absent.json")
+
+
+def test_damaged_archives(tmp_path: Path) -> None:
+    path = tmp_path / "set.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.json", json.dumps(two_sources() * 1) * 20)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    assert "cannot be read as a zip archive" in error(path)
+    path.write_bytes(whole[:60] + bytes(20) + whole[80:])
+    assert "cannot be read as a zip archive" in error(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.txt", "x")
+    assert "no .json file" in error(path)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.data())
+def test_any_damage_is_one_line(tmp_path: Path, data: st.DataObject) -> None:
+    """Cut, overwritten or doubled bytes: questions come back, or one line that names the file."""
+    path = tmp_path / "set.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.json", json.dumps(two_sources()))
+    damaged = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(damaged[: data.draw(st.integers(0, len(damaged)))])
+    try:
+        message = f"set.zip: {len(read_published(path, QuestionKind.CODE))} questions"
+    except PublishedError as caught:
+        message = str(caught)
+    assert "\n" not in message
+    assert "set.zip" in message

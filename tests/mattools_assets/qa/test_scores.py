@@ -1,0 +1,131 @@
+"""Samples and accuracies: proportions, intervals against scipy and simulation, and nothing out of nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from mattools_assets.qa.accuracy import accuracy, accuracy_by, clustered_interval, mark, wilson_interval
+from mattools_assets.qa.questions import Question, QuestionKind
+from mattools_assets.qa.sampling import stratified_sample
+from resources.outcomes import Status
+
+
+def question(n: int, group: str = "g", kind: QuestionKind = QuestionKind.CODE, source: str | None = None) -> Question:
+    return Question(
+        f"q{n}", "o", kind, source or f"s{n}", group, "", f"Which {n}?", ("a", "b", "c", "d"), "ABCD"[n % 4]
+    )
+
+
+QUESTIONS = [question(n, "big" if n % 10 else "small") for n in range(1000)]
+
+
+@settings(deadline=None)
+@given(st.integers(0, 1100), st.integers(0, 5))
+def test_a_sample_has_its_size_and_its_proportions(size: int, seed: int) -> None:
+    sample = stratified_sample(QUESTIONS, size, seed)
+    assert len(sample) == min(size, 1000)
+    assert len(set(sample)) == len(sample)
+    counts = Counter(item.group for item in sample)
+    assert abs(counts["small"] - len(sample) / 10) < 1
+    chosen = set(sample)
+    assert sample == [item for item in QUESTIONS if item in chosen]
+
+
+def test_a_sample_is_the_same_for_everyone_and_grows() -> None:
+    small, large = stratified_sample(QUESTIONS, 100, 7), stratified_sample(QUESTIONS, 500, 7)
+    assert small == stratified_sample(list(QUESTIONS), 100, 7)
+    assert set(small) <= set(large)
+    assert small != stratified_sample(QUESTIONS, 100, 8)
+
+
+@settings(deadline=None)
+@given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilson_is_scipys(counts: tuple[int, int]) -> None:
+    right, count = counts
+    low, high = wilson_interval(right / count, count)
+    theirs = binomtest(right, count).proportion_ci(method="wilson")
+    assert (low, high) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+
+
+@settings(deadline=None)
+@given(st.lists(st.booleans(), min_size=2, max_size=60).filter(lambda values: 0 < sum(values) < len(values)))
+def test_clusters_of_one_differ_from_wilson_only_by_the_small_sample_factor(values: list[bool]) -> None:
+    count, mean = len(values), sum(values) / len(values)
+    expected = wilson_interval(mean, count - 1)
+    assert clustered_interval([float(value) for value in values], range(count)) == pytest.approx(expected, abs=1e-12)
+
+
+@settings(deadline=None)
+@given(st.lists(st.booleans(), min_size=3, max_size=40).filter(lambda values: 0 < sum(values) < len(values)))
+def test_a_question_asked_five_times_over_counts_once(values: list[bool]) -> None:
+    """Five copies of each value in one cluster say no more than one of each."""
+    copies = [float(value) for value in values for _ in range(5)]
+    clusters = [n for n in range(len(values)) for _ in range(5)]
+    alone = clustered_interval([float(value) for value in values], range(len(values)))
+    assert clustered_interval(copies, clusters) == pytest.approx(alone, abs=1e-9)
+
+
+def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
+    """Simulated: 60 objects with 5 questions each, difficulty varying from object to object."""
+    draw = np.random.default_rng(1)
+    held = naive = 0
+    for _ in range(1000):
+        ease = draw.beta(2, 1, size=60)  # mean 2/3
+        right = draw.random((60, 5)) < ease[:, None]
+        values = right.ravel().astype(float).tolist()
+        low, high = clustered_interval(values, np.repeat(np.arange(60), 5).tolist())
+        held += low <= 2 / 3 <= high
+        low, high = wilson_interval(right.mean(), 300)
+        naive += low <= 2 / 3 <= high
+    assert 0.93 < held / 1000 < 0.97
+    assert naive / 1000 < 0.90
+
+
+def test_all_right_is_no_certainty() -> None:
+    low, high = clustered_interval([1.0] * 50, [n // 5 for n in range(50)])
+    assert (low, high) == wilson_interval(1.0, 10)
+    assert low < 0.75
+
+
+def test_accuracy_counts_everything_once() -> None:
+    answers = [
+        mark(question(0), 0, Status.OK, "<answer>A</answer>"),  # right in both readings
+        mark(question(1), 0, Status.OK, "The answer is B."),  # right only leniently
+        mark(question(2), 0, Status.OK, "<answer>D</answer>"),  # wrong
+        mark(question(3), 0, Status.OK, "Hm."),  # unparseable, wrong
+        mark(question(4), 0, Status.REFUSED, ""),  # the model's own failure, wrong
+        mark(question(5), 0, Status.PROVIDER_ERROR, ""),  # not asked in effect
+    ]
+    found = accuracy(answers)
+    assert (found.n_questions, found.n_answered, found.unparseable) == (6, 5, 1)
+    assert (found.strict, found.lenient) == pytest.approx((1 / 5, 2 / 5))
+    assert found.coverage == pytest.approx(5 / 6)
+    assert found.ci_low is not None
+    assert found.ci_high is not None
+    assert found.ci_low < 2 / 5 < found.ci_high
+
+
+def test_repeats_are_averaged_first() -> None:
+    answers = [mark(question(0), repeat, Status.OK, "A") for repeat in range(9)]
+    answers.append(mark(question(1), 0, Status.OK, "A"))
+    found = accuracy(answers)
+    assert (found.n_questions, found.lenient) == (2, 0.5)
+
+
+def test_nothing_answered_has_no_accuracy() -> None:
+    empty = accuracy([])
+    assert (empty.n_questions, empty.lenient, empty.ci_low, empty.coverage) == (0, None, None, None)
+    failed = accuracy([mark(question(0), 0, Status.BUDGET_STOPPED, "")])
+    assert (failed.n_questions, failed.n_answered, failed.lenient, failed.coverage) == (1, 0, None, 0.0)
+
+
+def test_position_bias_shows_by_letter() -> None:
+    answers = [mark(question(n), 0, Status.OK, "A") for n in range(40)]
+    by_letter = accuracy_by(answers, lambda answer: answer.question.answer)
+    assert {letter: part.lenient for letter, part in by_letter.items()} == {"A": 1.0, "B": 0.0, "C": 0.0, "D": 0.0}
