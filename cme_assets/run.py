@@ -18,6 +18,7 @@ def main() -> int:
     logging.getLogger("alembic").setLevel(logging.WARNING)
     from cme_assets.bring_up_to_date import bring_up_to_date
     from cme_assets.protocols.direct import ProtocolError
+    from cme_assets.reports import ReportsFailed, bring_reports_up_to_date
     from cme_assets.summary import print_summary
     from resources.dagster_home import DagsterHomeError, open_instance
     from resources.lake import LakeError
@@ -25,14 +26,19 @@ def main() -> int:
     from resources.settings import SettingError, read_settings
     from resources.workers import WorkerError
 
+    one_line_errors = (
+        *(SettingError, RegistryError, DagsterHomeError, LakeError, WorkerError, ProtocolError),
+        ReportsFailed,
+    )
     try:
         settings = read_settings()
         registry = load_registry(settings.models_file)
         environment = read_environment(settings.models_file)
         with open_instance(settings.dagster_home) as instance:
             done = bring_up_to_date(settings, registry.runnable(environment), instance)
-        print_summary(settings, done)
-    except (SettingError, RegistryError, DagsterHomeError, LakeError, WorkerError, ProtocolError) as error:
+            built = bring_reports_up_to_date(settings, instance)
+        print_summary(settings, done, reports_built=built)
+    except one_line_errors as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

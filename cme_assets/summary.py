@@ -10,19 +10,25 @@ from rich.table import Table
 from cme_assets.bring_up_to_date import Done
 from resources.settings import Settings
 
+WIDTH = 120
+"""Columns of the table when nobody's terminal says how many there are."""
+
 _LEADERBOARD = """
     select evaluation, n_problems, coverage, score, ci_low, ci_high, score_min_level, score_max_level
     from cme_leaderboard order by score desc nulls last, evaluation
 """
 
 
-def print_summary(settings: Settings, done: Done) -> None:
+def print_summary(settings: Settings, done: Done, *, reports_built: bool) -> None:
     """Print it all; names and numbers only, no reply."""
     console = Console()
-    if done.runs == 0:
+    if not console.is_terminal:
+        console = Console(width=WIDTH)
+    if done.runs == 0 and not reports_built:
         console.print("Everything is up to date, nothing was done again.")
     else:
-        console.print(f"Made {done.partitions} partitions in {done.runs} runs.")
+        reports = "built" if reports_built else "up to date"
+        console.print(f"Made {done.partitions} partitions in {done.runs} runs; reports {reports}.")
     for failure in done.failed_checks:
         console.print(f"check failed: {failure}", markup=False)
     if settings.reports_database.exists():
@@ -36,7 +42,7 @@ def _leaderboard(settings: Settings) -> Table:
     with duckdb.connect(str(settings.reports_database), read_only=True) as database:
         rows = database.execute(_LEADERBOARD).fetchall()
     table = Table(title="CME-SpectrumBench")
-    table.add_column("evaluation")
+    table.add_column("evaluation", no_wrap=True)
     for name in ("problems", "coverage", "score", "95 % interval", "least noise", "most noise"):
         table.add_column(name, justify="right")
     for evaluation, n_problems, coverage, score, low, high, least, most in rows:

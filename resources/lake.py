@@ -72,7 +72,7 @@ class LakeTable:
     def fault(self, rows: pa.Table) -> str | None:
         """What is wrong with `rows` as this table, in a few words, or None."""
         if not rows.schema.equals(self.schema):
-            ours, theirs = {f.name: str(f.type) for f in self.schema}, {f.name: str(f.type) for f in rows.schema}
+            ours, theirs = {f.name: f.type for f in self.schema}, {f.name: f.type for f in rows.schema}
             differing = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
             return f"columns differ from the schema: {', '.join(differing) or 'in order or nullability'}"
         empty = [c.name for c in self.columns if not c.nullable and rows.column(c.name).null_count]

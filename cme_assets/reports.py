@@ -1,0 +1,42 @@
+"""The reports as the last part of `make run`: built through Dagster when the lake or the reports' own code changed."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+
+import dagster as dg
+
+from dbt_reports.lake_files import fingerprint, lake_files
+from dbt_reports.project import project_fingerprint
+from resources.console import plain_console
+from resources.settings import Settings
+
+_MADE_FROM = "reports_made_from"
+
+
+class ReportsFailed(Exception):
+    """Reports that could not be built; the message is one line."""
+
+
+def bring_reports_up_to_date(settings: Settings, instance: dg.DagsterInstance) -> bool:
+    """Build `reports.duckdb` and the page if need be; whether that was done. Raises ReportsFailed."""
+    note = settings.dagster_home / _MADE_FROM
+    identity = f"{project_fingerprint()} {fingerprint(lake_files(settings.lake))}"
+    if settings.reports_database.exists() and note.exists() and note.read_text() == identity:
+        return False
+    # Loading dbt takes seconds, which an idle run need not spend.
+    from dbt_reports.definitions import build_defs
+
+    quiet = dg.Definitions(loggers={"console": plain_console})
+    job = dg.Definitions.merge(build_defs(settings), quiet).resolve_implicit_global_asset_job_def()
+    print("reports: building", file=sys.stderr, flush=True)
+    try:
+        # dbt's lines on every table and test are in its own log, and what fails is said here.
+        with contextlib.redirect_stdout(io.StringIO()):
+            job.execute_in_process(instance=instance, run_config={"loggers": {"console": {}}})
+    except dg.Failure as failure:
+        raise ReportsFailed(failure.description or "the reports could not be built") from None
+    note.write_text(identity)
+    return True
