@@ -10,7 +10,7 @@ import dagster as dg
 from cme_assets.automation import missing_models
 from cme_assets.definitions import build_defs
 from cme_assets.partitions import RANGE_END, RANGE_START, model_partitions, partition_key, selected_categories
-from cme_assets.planning import data_runs, evaluation_plan, stale_data
+from cme_assets.planning import data_runs, evaluation_plan, refuse_unknown_categories, stale_data
 from cme_assets.protocols import PROTOCOLS
 from resources.lake import Lake
 from resources.registry import ModelEntry
@@ -34,6 +34,7 @@ def bring_up_to_date(
 ) -> Done:
     """Make whatever is missing or no longer good. Raises the errors of the assets, each one line."""
     lake, categories, done = Lake(settings.lake), selected_categories(settings), Done()
+    refuse_unknown_categories(lake)
     job = (definitions or build_defs(settings)).resolve_implicit_global_asset_job_def()
     for data_run in data_runs(stale_data(lake, categories, settings.resolutions), categories):
         _execute(job, instance, data_run.assets, data_run.first, data_run.last, done)

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeVar
 
-from cme_assets import freshness
+from cme_assets import freshness, schemas
 from cme_assets.freshness import Step, is_good, noted_resolutions, problems_note, responses_note
 from cme_assets.protocols.protocol import Protocol
-from resources.lake import Key, Lake
+from cme_assets.tasks.catalogue import CATEGORIES
+from resources.lake import Key, Lake, LakeError
 from resources.registry import ModelEntry
 
 Partition = TypeVar("Partition")
@@ -39,6 +40,17 @@ class EvaluationRun:
     assets: tuple[str, ...]
     first: Pair
     last: Pair
+
+
+def refuse_unknown_categories(lake: Lake) -> None:
+    """Raises LakeError when the lake has a category that the catalogue has not: the reports would count it."""
+    for table in schemas.ALL:
+        for key in lake.keys(table):
+            if key["category"] not in CATEGORIES:
+                raise LakeError(
+                    f"{lake.path(table, key).parent}: category {key['category']!r} is not in the catalogue; "
+                    "delete this folder or put the category into cme_assets/tasks/catalogue.py"
+                )
 
 
 def stale_data(lake: Lake, categories: Iterable[str], resolutions: Iterable[int]) -> dict[str, set[str]]:

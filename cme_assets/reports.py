@@ -24,7 +24,7 @@ def bring_reports_up_to_date(settings: Settings, instance: dg.DagsterInstance) -
     """Build `reports.duckdb` and the page if need be; whether that was done. Raises ReportsFailed."""
     note = settings.dagster_home / _MADE_FROM
     identity = f"{project_fingerprint()} {fingerprint(lake_files(settings.lake))}"
-    if settings.reports_database.exists() and note.exists() and note.read_text() == identity:
+    if _is_there(settings) and note.exists() and note.read_text() == identity:
         return False
     # Loading dbt takes seconds, which an idle run need not spend.
     from dbt_reports.definitions import build_defs
@@ -40,3 +40,7 @@ def bring_reports_up_to_date(settings: Settings, instance: dg.DagsterInstance) -
         raise ReportsFailed(failure.description or "the reports could not be built") from None
     note.write_text(identity)
     return True
+
+
+def _is_there(settings: Settings) -> bool:
+    return settings.reports_database.exists() and settings.page.exists()

@@ -16,6 +16,8 @@ def main() -> int:
     # Dagster's notes on its own beta parameters are for this project's developers.
     warnings.filterwarnings("ignore", module="dagster.*")
     logging.getLogger("alembic").setLevel(logging.WARNING)
+    import dagster as dg
+
     from cme_assets.bring_up_to_date import bring_up_to_date
     from cme_assets.protocols.direct import ProtocolError
     from cme_assets.reports import ReportsFailed, bring_reports_up_to_date
@@ -41,7 +43,7 @@ def main() -> int:
     except one_line_errors as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, dg.DagsterExecutionInterruptedError):
         print("stopped; what is finished is kept, run again to go on", file=sys.stderr)
         return 130
     return 0

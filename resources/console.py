@@ -1,4 +1,4 @@
-"""What a run prints on the terminal: what the assets say, warnings and failures, but not Dagster's own events."""
+"""What a run prints on the terminal: what the assets say, but not Dagster's own events."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ import dagster as dg
 
 
 class _Spoken(logging.Filter):
-    """Lets through what an asset logs, and everything from a warning up."""
+    """Lets through what assets log and keeps back Dagster's events; a failure is said once, by whoever catches it."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        meta = getattr(record, "dagster_meta", {})
-        is_event = meta.get("dagster_event") is not None
-        return record.levelno >= logging.ERROR or not is_event
+        return getattr(record, "dagster_meta", {}).get("dagster_event") is None
 
 
 class _Plain(logging.Formatter):
