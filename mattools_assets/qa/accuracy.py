@@ -96,7 +96,7 @@ def accuracy(answers: Iterable[Marked]) -> Accuracy:
 
 
 def accuracy_by(answers: Iterable[Marked], key: Callable[[Marked], Hashable]) -> dict[Hashable, Accuracy]:
-    """The accuracy of each part of the answers, such as by kind, group, object kind or right letter."""
+    """The accuracy of each part of the answers, such as by kind, module, object kind or right letter."""
     parts: defaultdict[Hashable, list[Marked]] = defaultdict(list)
     for answer in answers:
         parts[key(answer)].append(answer)

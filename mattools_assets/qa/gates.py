@@ -127,7 +127,7 @@ def _question(passage: Passage, draft: Draft, origin: str, letter: str, draw: ra
         origin,
         passage.kind,
         passage.source_id,
-        passage.group,
+        passage.module,
         passage.object_kind,
         draft.question,
         (a, b, c, d),

@@ -34,7 +34,7 @@ def _question(entry: dict[str, Any]) -> Question:
         ORIGIN,
         QuestionKind.HANDWRITTEN,
         entry["question_id"],
-        entry["group"],
+        entry["module"],
         "",
         entry["question"],
         (a, b, c, d),

@@ -16,12 +16,12 @@ DEFAULT_TOKENS = 4000
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text to ask about. `name` is what a question calls its object; `group` the part of the library it is in."""
+    """A text to ask about. `name` is what a question calls its object; `module` the part of the library it is in."""
 
     kind: QuestionKind
     source_id: str
     name: str
-    group: str
+    module: str
     object_kind: str
     text: str
 

@@ -19,7 +19,7 @@ def stratified_sample(questions: Sequence[Question], size: int, seed: int = 0) -
         return list(questions)
     strata: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for place, question in enumerate(questions):
-        strata[question.kind, question.group].append(place)
+        strata[question.kind, question.module].append(place)
     shares = {key: size * len(places) / len(questions) for key, places in strata.items()}
     counts = {key: int(share) for key, share in shares.items()}
     by_remainder = sorted(shares, key=lambda key: (counts[key] - shares[key], key))

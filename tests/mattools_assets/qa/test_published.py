@@ -53,7 +53,7 @@ def test_json_and_zip_give_the_same(tmp_path: Path) -> None:
         archive.writestr("README.md", "hello")
     read = read_published(path, QuestionKind.CODE)
     assert read_published(tmp_path / "set.zip", QuestionKind.CODE) == read
-    assert [(item.question_id, item.source_id, item.group, item.right) for item in read] == [
+    assert [(item.question_id, item.source_id, item.module, item.right) for item in read] == [
         ("q1", "pymatgen/core/lattice.py", "pymatgen/core", "two"),
         ("q2", "pymatgen/core/lattice.py", "pymatgen/core", "two"),
         ("q3", "pymatgen/core/sites.py", "pymatgen/core", "four"),
