@@ -73,6 +73,11 @@ class Quantity:
             raise ValueError(f"{self.names}: several names and only they make Shape.VALUES")
 
 
+def _across(values: Array, interval: tuple[float, float]) -> Array:
+    start, stop = interval
+    return (2.0 * values - start - stop) / (stop - start)
+
+
 @dataclass(frozen=True)
 class Window:
     """What the map shows: `x` and `y` from, to, in the model's coordinates; the table prints y + `y_zero`."""
@@ -80,6 +85,19 @@ class Window:
     x: tuple[float, float]
     y: tuple[float, float]
     y_zero: float = 0.0
+
+    def across_x(self, x: Array) -> Array:
+        """Position of column values in the window, from -1 at its start to +1 at its end."""
+        return _across(x, self.x)
+
+    def across_y(self, y: Array) -> Array:
+        """Position of row values in the window, from -1 to +1."""
+        return _across(y, self.y)
+
+    def peak(self, intensity: Array, x: Array, y: Array) -> float:
+        """Largest value of a map (len(y), len(x)) inside the window: the padding does not count."""
+        columns, rows = np.abs(self.across_x(x)) <= 1.0, np.abs(self.across_y(y)) <= 1.0
+        return float(intensity[np.ix_(rows, columns)].max())
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from cme_assets.tasks.category import (
     Window,
     constant,
 )
-from cme_assets.tasks.photoemission import across, spans_a_pixel
+from cme_assets.tasks.photoemission import spans_a_pixel
 from cme_assets.tasks.ranges import Declared, Parameters, Uniform
 
 SIDE = 0.98
@@ -63,9 +63,8 @@ def _window(p: Parameters) -> Window:
     return Window((p["x_start"], p["x_start"] + SIDE), (p["y_start"], p["y_start"] + SIDE))
 
 
-def _factor(p: Parameters, values: Array, axis: str) -> Array:
-    u = across(values, getattr(_window(p), axis))
-    return 1.0 + p[f"m1_{axis}"] * u + p[f"m2_{axis}"] * u**2
+def _factor(u: Array, m1: float, m2: float) -> Array:
+    return 1.0 + m1 * u + m2 * u**2
 
 
 def _intensity_of(sheets: Sheets) -> Callable[[Parameters, Array, Array], Array]:
@@ -74,8 +73,11 @@ def _intensity_of(sheets: Sheets) -> Callable[[Parameters, Array, Array], Array]
         total = np.zeros((ky.size, kx.size))
         for band in sheets(p):
             total += lorentzian(band(x, y), 0.0, p["G"])
-        signal = total * _factor(p, kx, "x") * _factor(p, ky, "y")[:, None]
-        return signal + p["background"] * signal.max()
+        window = _window(p)
+        along_x = _factor(window.across_x(kx), p["m1_x"], p["m2_x"])
+        along_y = _factor(window.across_y(ky), p["m1_y"], p["m2_y"])
+        signal = total * along_x * along_y[:, None]
+        return signal + p["background"] * window.peak(signal, kx, ky)
 
     return intensity
 

@@ -51,23 +51,17 @@ def matrix_element(
     return {"m1": slope, "m2": Uniform(0.0, 0.3)}
 
 
-def across(values: Array, interval: tuple[float, float]) -> Array:
-    """Position u in the window, -1 at its start, +1 at its end."""
-    start, stop = interval
-    return (2.0 * values - start - stop) / (stop - start)
-
-
 def photoemission_map(p: Parameters, window: Window, spectral: Array, k: Array, energy: Array) -> Array:
     """`[|M(k)|^2 A(k, w) + B(w)] f(w, T)`: `spectral` is the sum of A over bands, (n_w, n_k); so is the result.
 
     The background is linear between its two ends, which are given as fractions of the map's peak.
     """
-    u = across(k, window.x)
+    u = window.across_x(k)
     occupied = fermi(energy, p["T"])[:, None]
     signal = spectral * (1.0 + p["m1"] * u + p["m2"] * u**2) * occupied
-    rise = 0.5 * (1.0 + across(energy, window.y))
+    rise = 0.5 * (1.0 + window.across_y(energy))
     background = p["background_bottom"] + (p["background_top"] - p["background_bottom"]) * np.clip(rise, 0.0, 1.0)
-    return signal + signal.max() * background[:, None] * occupied
+    return signal + window.peak(signal, k, energy) * background[:, None] * occupied
 
 
 def spans_a_pixel(fwhm_momentum: float, width: float) -> bool:

@@ -6,7 +6,6 @@ import numpy as np
 
 from cme_assets.physics.types import Array
 from cme_assets.tasks.category import Window
-from cme_assets.tasks.photoemission import across
 from cme_assets.tasks.ranges import Declared, Parameters, Uniform
 
 
@@ -26,8 +25,8 @@ def surroundings() -> dict[str, Declared]:
 
 def scattering_map(p: Parameters, window: Window, signal: Array, q: Array, loss: Array) -> Array:
     """`M(q) S(q, w) + B(w)`: `signal` and the result are (n_w, n_q); the background is in fractions of the peak."""
-    u = across(q, window.x)
+    u = window.across_x(q)
     weighted = signal * (1.0 + p["m1"] * u + p["m2"] * u**2)
-    rise = np.clip(0.5 * (1.0 + across(loss, window.y)), 0.0, 1.0)
+    rise = np.clip(0.5 * (1.0 + window.across_y(loss)), 0.0, 1.0)
     background = p["background_bottom"] + (p["background_top"] - p["background_bottom"]) * rise
-    return weighted + weighted.max() * background[:, None]
+    return weighted + window.peak(weighted, q, loss) * background[:, None]
