@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import shutil
 import socket
 import subprocess
@@ -29,7 +30,7 @@ from resources.sandbox.limits import Limits
 from resources.sandbox.worker import Worker
 
 NAME = "bubblewrap"
-SYSTEM_FOLDERS = ("/usr/bin", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo")
+SYSTEM_FOLDERS = ("/usr/bin", "/usr/lib64", "/usr/share/zoneinfo")
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
 # Not bwrap's own /dev: its terminals cost an ordinary user a second user namespace, out of which the supervisor could
 # not make process namespaces.
@@ -135,7 +136,7 @@ def _file_system(place: Path, source: Path) -> list[str]:
     base = _python_installation(place)
     inside = "/opt/sandbox/resources/sandbox"
     shown = {
-        **{path: path for path in (*SYSTEM_FOLDERS, *SYSTEM_FILES)},
+        **{path: path for path in (*SYSTEM_FOLDERS, *_libraries(base), *SYSTEM_FILES)},
         str(place): "/opt/environment",
         str(source / "inside"): f"{inside}/inside",
         str(source / "encoding.py"): f"{inside}/encoding.py",
@@ -157,6 +158,15 @@ def _file_system(place: Path, source: Path) -> list[str]:
         words += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
     words += ["--symlink", "/proc/self/fd", "/dev/fd", "--proc", "/proc", "--tmpfs", "/tmp"]
     return [*words, "--remount-ro", "/"]
+
+
+def _libraries(base: Path) -> list[str]:
+    """The system's shared libraries, without all else that /usr/lib holds where the distribution keeps them apart."""
+    apart = Path(f"/usr/lib/{platform.machine()}-linux-gnu")
+    if not apart.exists():
+        return ["/usr/lib"]
+    system_python = [f"/usr/lib/python{environments.PYTHON}", "/usr/lib/python3"] if base == Path("/usr") else []
+    return [str(apart), *system_python]
 
 
 def _parents(paths: Sequence[str]) -> list[str]:

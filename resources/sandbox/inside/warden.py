@@ -167,7 +167,7 @@ class Execution:
         start = time.monotonic()
         pids = watch.processes()
         self.cpu_s = max(self.cpu_s, watch.cpu_seconds(pids))
-        memory = watch.memory_bytes(pids, self.preloaded, self.place.user)
+        memory = watch.memory_bytes(pids, self.preloaded, (self.place.user, self.place.group))
         self.peak_memory = max(self.peak_memory, memory)
         now = time.monotonic()
         self.next_sample = now + max(TICK, 5 * (now - start))

@@ -25,15 +25,15 @@ def cpu_seconds(pids: list[int]) -> float:
     return ticks / CLOCK_TICKS
 
 
-def memory_bytes(pids: list[int], preloaded: int, user: int) -> int:
+def memory_bytes(pids: list[int], preloaded: int, identity: tuple[int, int]) -> int:
     """Anonymous and shared memory of `pids` beyond the `preloaded` bytes that they inherited from the supervisor.
 
     One process: its resident pages. Several: their proportional shares, so that pages shared by a fork count once;
-    these are only readable as the processes' own `user`.
+    these are only readable with the processes' own `identity`, their user and group.
     """
     if len(pids) == 1:
         return max(0, _sum_kilobytes(f"/proc/{pids[0]}/status", ("RssAnon:", "RssShmem:")) - preloaded)
-    with _as_user(user):
+    with _as(identity):
         shares = sum(_sum_kilobytes(f"/proc/{pid}/smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) for pid in pids)
     return max(0, shares - preloaded * len(pids) // (len(pids) + TRUSTED_SHARERS))
 
@@ -80,13 +80,15 @@ def _read(path: str) -> str:
 
 
 @contextmanager
-def _as_user(user: int) -> Iterator[None]:
-    own = os.geteuid()
-    if own == user:
+def _as(identity: tuple[int, int]) -> Iterator[None]:
+    own = os.geteuid(), os.getegid()
+    if own == identity:
         yield
         return
-    os.seteuid(user)
+    os.setegid(identity[1])
+    os.seteuid(identity[0])
     try:
         yield
     finally:
-        os.seteuid(own)
+        os.seteuid(own[0])
+        os.setegid(own[1])

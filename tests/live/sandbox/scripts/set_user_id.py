@@ -1,0 +1,23 @@
+import os
+import subprocess
+
+gained, tried = [], 0
+for top in ("/bin", "/usr/bin", "/usr/sbin", "/usr/lib"):
+    for folder, _, names in os.walk(top):
+        for name in names:
+            path = os.path.join(folder, name)
+            try:
+                mode = os.lstat(path).st_mode
+            except OSError:
+                continue
+            if not mode & 0o6000 or not os.access(path, os.X_OK):
+                continue
+            nothing = subprocess.DEVNULL
+            process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=nothing, stderr=nothing)
+            tried += 1
+            for line in open(f"/proc/{process.pid}/status"):
+                if line.startswith(("Uid:", "Gid:")) and len(set(line.split()[1:])) > 1:
+                    gained.append((path, line))
+            process.kill()
+            process.wait()
+submit((gained, tried))
