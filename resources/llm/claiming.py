@@ -71,7 +71,7 @@ def claim(connection: Connection, owner: str, openings: Sequence[Opening], budge
     rows: dict[str, Any] = {}
     answers: dict[str, Claim] = {}
     for part in parts(hashes):
-        columns = (requests.c.hash, requests.c.status, requests.c.claimed_by, requests.c.claimed_until)
+        columns = [requests.c[n] for n in ("hash", "status", "attempts", "claimed_by", "claimed_until")]
         rows.update((row.hash, row) for row in connection.execute(select(*columns).where(requests.c.hash.in_(part))))
         if any(rows[digest].status in FINAL for digest in part if digest in rows):
             answers.update((digest, Claim(ClaimState.ANSWERED, it)) for digest, it in stored(connection, part))
@@ -86,7 +86,8 @@ def claim(connection: Connection, owner: str, openings: Sequence[Opening], budge
         elif digest in taken or (digest in rows and _is_held(rows[digest], now, dead)):
             claims.append(Claim(ClaimState.HELD))
         else:
-            claims.append(Claim(till.ask(opening.most_usd)))
+            tries = rows[digest].attempts if digest in rows else 0
+            claims.append(Claim(till.ask(opening.most_usd), tries=tries))
             if claims[-1].state is ClaimState.MINE:
                 taken[digest] = opening
     _take(connection, owner, taken, rows, now)

@@ -106,7 +106,7 @@ class Client:
             return Answer(request, wire.hash, Status.BUDGET_STOPPED, error=self._why_no_money(most))
         if claim.stored is not None:
             return self.answer(request, wire.hash, claim.stored)
-        return await self._pursue(request, wire, plan, tokens, most or 0.0)
+        return await self._pursue(request, wire, plan, tokens, most or 0.0, claim.tries)
 
     def answer(self, request: ChatRequest, request_hash: str, stored: Stored, *, from_ledger: bool = True) -> Answer:
         """What the ledger has, as an answer. What was read from the response then is read from it again."""
@@ -147,13 +147,13 @@ class Client:
             poll = min(1.5 * poll, LONGEST_POLL_SECONDS)
 
     async def _pursue(
-        self, request: ChatRequest, wire: WireRequest, plan: CachePlan, tokens: int, most: float
+        self, request: ChatRequest, wire: WireRequest, plan: CachePlan, tokens: int, most: float, tries: int
     ) -> Answer:
-        """Try until there is a final outcome. The claim is this client's."""
+        """Try until there is a final outcome. The claim is this client's; `tries` were made before it."""
         cap = (request.parameters or self._entry.parameters).max_output_tokens
         stream = cap > STREAMED_ABOVE
         transport = self._provider.transport(self._entry, plan, wire.prompt_hash, stream)
-        errors = rejections = tries = 0
+        errors = rejections = 0
         while True:
             sent = await self._try(wire, transport, tokens, stream)
             if sent is None:

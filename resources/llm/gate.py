@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from resources.llm.group_commit import GroupCommit
 from resources.llm.ledger import Ledger
-from resources.llm.pacing import Pace, hold, reject, take
+from resources.llm.pacing import Pace, Start, hold, reject, take
 from resources.model_entry import ModelEntry
 
 FALL_OF_CONCURRENCY = 0.7
@@ -35,7 +35,7 @@ class Gate:
         self._inside = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._turn = asyncio.Lock()
-        self._portion: deque[float] = deque()
+        self._portion: deque[Start] = deque()
         self._sharing: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
@@ -51,18 +51,18 @@ class Gate:
         """Wait until what was learnt is in the ledger."""
         await asyncio.gather(*self._sharing, return_exceptions=True)
 
-    async def enter(self, tokens: float) -> float:
-        """Wait for a place and a start for a request of about `tokens`; returns the time of the start."""
+    async def enter(self, tokens: float) -> Start:
+        """Wait for a place and a start for a request of about `tokens`."""
         await self._place()
         try:
             async with self._turn:
                 while True:
-                    begin = await self._start(tokens)
-                    if (wait := begin - time.time()) > 0:
+                    start = await self._start(tokens)
+                    if (wait := start.at - time.time()) > 0:
                         await asyncio.sleep(wait)
                     # A rejection may have come while this one waited.
                     if (now := time.time()) >= self._pace.paused_until:
-                        return now
+                        return Start(now, start.number)
         except BaseException:
             self.leave()
             raise
@@ -78,20 +78,20 @@ class Gate:
                 self._inside += 1
                 waiting.set_result(None)
 
-    def slow_down(self, started_at: float, retry_after: float | None) -> None:
-        """The provider rejected a request that entered at `started_at`."""
+    def slow_down(self, start: Start, retry_after: float | None) -> None:
+        """The provider rejected the request of `start`."""
         now = time.time()
-        if started_at > self._pace.rejected_at:
+        if start.at > self._pace.rejected_at:
             self._limit = max(1.0, FALL_OF_CONCURRENCY * min(self._limit, self._inside))
         self._portion.clear()
         # At once for this process; the shared state, which may know of other rejections, follows.
-        self._pace = reject(self._pace, now, started_at, retry_after)
+        self._pace = reject(self._pace, now, start, retry_after)
         own = self._pace
 
         def share(stored: Pace | None) -> tuple[Pace, Pace]:
             if stored is None or not stored.is_limited or stored.rejected_at == 0:
                 return own, own
-            shared = reject(stored, now, started_at, retry_after)
+            shared = reject(stored, now, start, retry_after)
             return shared, shared
 
         self._share(share)
@@ -115,20 +115,20 @@ class Gate:
                 self.leave()
             raise
 
-    async def _start(self, tokens: float) -> float:
+    async def _start(self, tokens: float) -> Start:
         if not self._pace.is_limited:
-            self._pace, begin, _ = take(self._pace, time.time())
-            return begin
+            self._pace, start, _ = take(self._pace, time.time())
+            return start
         if not self._portion:
             portion = 1 if self._pace.tokens_per_second else max(1, int(self._pace.rate * PORTION_SECONDS))
 
-            def draw(stored: Pace | None) -> tuple[Pace, tuple[Pace, float, float]]:
+            def draw(stored: Pace | None) -> tuple[Pace, tuple[Pace, Start, float]]:
                 pace = self._with_own_ceilings(stored if stored and stored.is_limited else self._pace)
                 pace, first, gap = take(pace, time.time(), portion, tokens)
                 return pace, (pace, first, gap)
 
             self._pace, first, gap = await self._commits.call(self._ledger.adjust_pace, self._key, draw)
-            self._portion.extend(first + i * gap for i in range(portion))
+            self._portion.extend(Start(first.at + i * gap, first.number + i) for i in range(portion))
         return self._portion.popleft()
 
     def _share(self, change: Callable[[Pace | None], tuple[Pace, Pace]]) -> None:

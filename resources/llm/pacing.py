@@ -16,12 +16,15 @@ FIRST_RATE = 64.0
 DOUBLING_SECONDS = 0.125
 # Faster than any single process starts requests: from here on the rate is no limit.
 NO_LIMIT = 4_096.0
+# Starts that came late, because the program was busy, are made up for, but not more than this.
+CATCH_UP_SECONDS = 0.25
 # A fall goes a little below what was accepted, so that the next rejection is far.
 AFTER_REJECTION = 0.93
 GROWTH_PER_SECOND = 1.015
 # Far below a rate that was known to be good, as after an outage, growth is fast.
 RECOVERY_PER_SECOND = 1.2
-# Fewer accepted requests than this are no measure of a rate.
+# Fewer accepted requests than this are no sign of life, or no measure of a rate.
+FEWEST_TO_BELIEVE = 2
 FEWEST_TO_MEASURE = 20
 SLOWEST_RATE = 0.05
 PAUSE_WITHOUT_ADVICE = 1.0
@@ -36,9 +39,9 @@ class Pace:
 
     `rate` is starts per second; `next_start` is when the next may start; `paused_until` holds all back.
     `rejected_at` is the time of the last fall, 0 when there was none; since then `started` requests were started,
-    the first at `first_start`, and `rejected` of them rejected. `good` is the last rate that was measured while most
-    requests were accepted, 0 before; `blocked` counts falls in a row at which most were not. `ceiling` is a known limit
-    (starts per second), `tokens_per_second` likewise, both from the entry.
+    the first at `first_start`. `good` is the last rate that was measured, 0 before; `blocked` counts falls in a row
+    at which nothing was accepted. `ceiling` is a known limit (starts per second), `tokens_per_second` likewise, both
+    from the entry.
     """
 
     rate: float = FIRST_RATE
@@ -46,7 +49,6 @@ class Pace:
     paused_until: float = 0.0
     rejected_at: float = 0.0
     started: int = 0
-    rejected: int = 0
     first_start: float = 0.0
     grown_at: float = 0.0
     good: float = 0.0
@@ -61,35 +63,43 @@ class Pace:
         return self.ceiling is not None or self.tokens_per_second is not None or self.rejected_at > 0
 
 
-def take(pace: Pace, now: float, count: int = 1, tokens: float = 0.0) -> tuple[Pace, float, float]:
+def take(pace: Pace, now: float, count: int = 1, tokens: float = 0.0) -> tuple[Pace, Start, float]:
     """Reserve `count` starts that need `tokens` together.
 
-    Returns the new state, the time of the first start and the seconds between two.
+    Returns the new state, the first start and the seconds between two.
     """
     pace = _grown(pace, now)
-    begin = max(now, pace.next_start, pace.paused_until)
+    begin = max(now - CATCH_UP_SECONDS, pace.next_start, pace.paused_until)
     if pace.tokens_per_second is not None:
         begin = max(begin, pace.next_token_start)
         pace = replace(pace, next_token_start=begin + tokens / pace.tokens_per_second)
     gap = 0.0 if pace.rate >= NO_LIMIT else 1 / pace.rate
     first = pace.first_start or begin
     pace = replace(pace, next_start=begin + count * gap, started=pace.started + count, first_start=first)
-    return pace, begin, gap
+    return pace, Start(begin, pace.started - count + 1), gap
 
 
-def reject(pace: Pace, now: float, started_at: float, retry_after: float | None) -> Pace:
-    """A request that started at `started_at` was told to slow down.
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A request's start: the time, and its number since the last fall."""
 
-    When most others were accepted, the rate was a little too high and what was accepted is the measure of it. When
-    most were rejected, no rate would do: the pauses double, and the rate only halves. Rejections of requests from
-    before the last fall are the same event and are only counted.
+    at: float
+    number: int
+
+
+def reject(pace: Pace, now: float, start: Start, retry_after: float | None) -> Pace:
+    """The request of `start` was told to slow down.
+
+    When others were accepted before it, the rate was a little too high and what was accepted is the measure of it.
+    When none were, no rate would do: the pauses double, and the rate only halves. Rejections of requests from before
+    the last fall are the same event and change nothing.
     """
-    pace = replace(pace, rejected=pace.rejected + 1)
-    if started_at <= pace.rejected_at:
+    if start.at <= pace.rejected_at:
         return pace
-    accepted = pace.started - pace.rejected
-    if accepted >= 2 * pace.rejected:
-        rate = min(_measured(pace, now, accepted), AFTER_REJECTION * pace.rate)
+    # What started later is still on its way.
+    accepted = start.number - 1
+    if accepted >= FEWEST_TO_BELIEVE:
+        rate = min(_measured(pace, start, accepted), AFTER_REJECTION * pace.rate)
         pace = replace(pace, rate=rate, good=rate, blocked=0)
     else:
         pace = replace(pace, rate=pace.rate / 2, blocked=pace.blocked + 1)
@@ -104,17 +114,16 @@ def reject(pace: Pace, now: float, started_at: float, retry_after: float | None)
         paused_until=until,
         rejected_at=now,
         started=0,
-        rejected=0,
         first_start=0.0,
         grown_at=until,
     )
 
 
-def _measured(pace: Pace, now: float, accepted: int) -> float:
+def _measured(pace: Pace, start: Start, accepted: int) -> float:
     """The rate that the provider seems to allow; not above the present one without reason."""
     # Over less than a second a provider's allowance for bursts would pass for its rate.
-    elapsed = max(now - pace.first_start, 1.0)
-    if pace.good and pace.started / elapsed < pace.rate / 2:
+    elapsed = max(start.at - pace.first_start, 1.0)
+    if pace.good and start.number / elapsed < pace.rate / 2:
         # There was less to start than the rate allowed, so the rate is hardly what was rejected.
         return AFTER_REJECTION * pace.rate
     if accepted < FEWEST_TO_MEASURE:

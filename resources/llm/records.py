@@ -59,10 +59,11 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The ledger's word on an opening."""
+    """The ledger's word on an opening; `tries` were made before, in this run or others."""
 
     state: ClaimState
     stored: Stored | None = None
+    tries: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ class FaultyServer:
     ) -> None:
         self.log = Log()
         self.latency, self.per_second, self.retry_after, self.file = latency, per_second, retry_after, file
+        self.moved_to = "http://127.0.0.1:9/elsewhere"
         self._tries: Counter[str] = Counter()
         self._recent: list[float] = []
 
@@ -66,7 +67,7 @@ class FaultyServer:
 
     async def _moved(self, request: web.Request) -> web.StreamResponse:
         self.log.headers.append(dict(request.headers))
-        raise web.HTTPTemporaryRedirect("http://127.0.0.1:9/elsewhere/chat/completions")
+        raise web.HTTPTemporaryRedirect(self.moved_to)
 
     async def _show_log(self, _request: web.Request) -> web.Response:
         return web.json_response({"asked": self.log.asked, "answered": dict(self.log.answered)})

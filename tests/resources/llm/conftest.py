@@ -23,7 +23,7 @@ ENVIRONMENT = {"TEST_KEY": KEY}
 QUICK = RetryPolicy(errors=3, rejections=6, first_wait=0.01, longest_wait=0.05, try_seconds=1.5)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """A provider that gives no advice is waited for a moment only."""
     monkeypatch.setattr("resources.llm.pacing.PAUSE_WITHOUT_ADVICE", 0.02)

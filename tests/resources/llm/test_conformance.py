@@ -16,6 +16,8 @@ from tests.servers.faulty import FaultyServer, running
 
 from .conftest import ENVIRONMENT, KEY, QUICK
 
+pytestmark = pytest.mark.usefixtures("short_pauses")
+
 STREAMED = Parameters(max_output_tokens=20_000)
 # Fault, status, and how many tries the server must have seen.
 CASES = [
