@@ -10,14 +10,24 @@ from collections.abc import Callable, Sequence
 
 from cme_assets.closed_book import ClosedBookProblem
 from cme_assets.physics.types import Array
+from cme_assets.solvers.rowwise.charge_order import CHARGE_ORDER
 from cme_assets.solvers.rowwise.dispersions import DISPERSIONS
+from cme_assets.solvers.rowwise.extrema import EXTREMA
 from cme_assets.solvers.rowwise.fermi_edge import FERMI_EDGE
+from cme_assets.solvers.rowwise.kinks import KINKS
+from cme_assets.solvers.rowwise.rixs_dispersions import RIXS_DISPERSIONS
+from cme_assets.solvers.rowwise.rixs_lines import RIXS_LINES
 from cme_assets.solvers.rowwise.widths import WIDTHS
 
 METHODS: dict[str, Callable[[ClosedBookProblem], Array]] = {
     **FERMI_EDGE,
     **DISPERSIONS,
     **WIDTHS,
+    **KINKS,
+    **EXTREMA,
+    **RIXS_LINES,
+    **RIXS_DISPERSIONS,
+    **CHARGE_ORDER,
 }
 """Method by category, gathered from the modules."""
 

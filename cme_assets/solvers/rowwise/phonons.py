@@ -1,28 +1,32 @@
-"""Self-energies of Debye spectra on a grid of cut-offs, for fits that are linear in everything else."""
+"""Self-energies of Debye spectra for any cut-off, fast enough to be fitted: a spline through tabulated ones."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 import numpy as np
+from scipy.interpolate import RectBivariateSpline
 
 from cme_assets.physics.self_energies import debye
 from cme_assets.physics.types import Array
 
 TEMPERATURE = 15.0
 """Low-temperature ARPES; the prompt names no temperature and the results hardly depend on it, K."""
-DEEPEST, STEP = 0.40, 0.001
-"""Energies at which the self-energies are tabulated, eV."""
+ENERGIES = np.arange(-0.300, 0.0011, 0.0025)
+"""Energies of the table, eV."""
+CUTOFFS = np.arange(0.003, 0.1801, 0.004)
+"""Cut-offs of the table, eV."""
 
 
-@lru_cache(maxsize=256)
-def _tabulated(cutoff_in_tenths_of_mev: int) -> tuple[Array, Array, Array]:
-    energy = np.arange(-DEEPEST, 0.5 * STEP, STEP)
-    sigma = debye(energy, 1.0, cutoff_in_tenths_of_mev * 1e-4, TEMPERATURE)
-    return energy, sigma.real, -sigma.imag
+@lru_cache(maxsize=1)
+def _splines() -> tuple[RectBivariateSpline, RectBivariateSpline]:
+    """`W^2 S'` and `W^2 |S''|` over (w, W): integrals up to W of a smooth function, hence smooth in both."""
+    scaled = np.stack([cutoff**2 * debye(ENERGIES, 1.0, float(cutoff), TEMPERATURE) for cutoff in CUTOFFS], axis=1)
+    return RectBivariateSpline(ENERGIES, CUTOFFS, scaled.real), RectBivariateSpline(ENERGIES, CUTOFFS, -scaled.imag)
 
 
 def debye_parts(energy: Array, cutoff: float) -> tuple[Array, Array]:
-    """`S'` and `|S''|` at energies w <= 0 for coupling one, eV; the cut-off is rounded to 0.1 meV."""
-    table, real, rate = _tabulated(round(cutoff * 1e4))
-    return np.interp(energy, table, real), np.interp(energy, table, rate)
+    """`S'` and `|S''|` of coupling one at energies w <= 0, eV; `cutoff` is kept within 3 to 179 meV."""
+    cutoff = float(np.clip(cutoff, CUTOFFS[0], CUTOFFS[-1]))
+    real, rate = (spline.ev(energy, cutoff) / cutoff**2 for spline in _splines())
+    return real, rate
