@@ -8,20 +8,13 @@ OUTSIDE_BASE = -1
 """Stands for a base class that is not part of the source."""
 
 
-def linearise(index: int, bases_of: Callable[[int], Sequence[int]]) -> tuple[int, ...]:
-    """The method resolution order (C3) of a class; each outside base is `OUTSIDE_BASE`.
+def linearise(index: int, bases: Sequence[int], order_of: Callable[[int], Sequence[int]]) -> tuple[int, ...]:
+    """The method resolution order (C3) of a class with these bases, whose own orders `order_of` gives.
 
-    Where Python would refuse the bases, or a class is its own ancestor, the order is depth first instead.
+    Each outside base is `OUTSIDE_BASE`. Where Python would refuse the bases, the order is as near as can be.
     """
-    return tuple(_linearise(index, bases_of, ()))
-
-
-def _linearise(index: int, bases_of: Callable[[int], Sequence[int]], above: tuple[int, ...]) -> list[int]:
-    if index == OUTSIDE_BASE or index in above:
-        return [index]
-    bases = list(bases_of(index))
-    sequences = [_linearise(base, bases_of, (*above, index)) for base in bases]
-    return [index, *_merge([*sequences, bases])]
+    sequences = [list(order_of(base)) if base != OUTSIDE_BASE else [base] for base in bases]
+    return (index, *[item for item in _merge([*sequences, list(bases)]) if item != index])
 
 
 def _merge(sequences: list[list[int]]) -> list[int]:

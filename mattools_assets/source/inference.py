@@ -11,11 +11,14 @@ from collections.abc import Callable, Sequence
 from tree_sitter import Node
 
 from mattools_assets.source.classes import OUTSIDE_BASE, linearise
-from mattools_assets.source.hints import is_container_hint, wrap_container
+from mattools_assets.source.expressions import expression_values
+from mattools_assets.source.hints import described_values
+from mattools_assets.source.lookup import enclosing_class, lookup, star_imports, visible
 from mattools_assets.source.modules import Modules
 from mattools_assets.source.scopes import Binding, Bound, FileNames, Scope, ScopeKind
-from mattools_assets.source.tree import CodeObject, Kind, parts_of
+from mattools_assets.source.tree import CodeObject, Kind
 from mattools_assets.source.values import (
+    COPIES,
     OUTSIDE,
     UNKNOWN,
     Class,
@@ -36,27 +39,7 @@ from mattools_assets.source.values import (
 
 MAX_DEPTH = 60
 MAX_RETURNS = 8
-MAX_ITEMS = 8
 _BUILTINS = frozenset(dir(builtins))
-_SAME_ITEMS = frozenset({"list", "sorted", "set", "frozenset", "tuple", "reversed", "iter", "filter", "deque"})
-_SAME_VALUE = frozenset({"copy", "deepcopy"})
-_EXTERNAL_NODES = frozenset(
-    {
-        "string",
-        "concatenated_string",
-        "integer",
-        "float",
-        "true",
-        "false",
-        "ellipsis",
-        "dictionary",
-        "dictionary_comprehension",
-        "lambda",
-        "comparison_operator",
-        "not_operator",
-        "unary_operator",
-    }
-)
 
 
 class Inference:
@@ -68,7 +51,7 @@ class Inference:
         self.modules = modules
         self.scopes = {scope.object: scope for file in files for scope in file.scopes}
         self._nodes: dict[int, Values] = {}
-        self._hints: dict[int, Values] = {}
+        self._hints: dict[tuple[int, int], Values] = {}
         self._bindings: dict[int, Values] = {}
         self._members: dict[tuple[int, str, bool], Values | None] = {}
         self._results: dict[tuple[int, int], Values] = {}
@@ -76,30 +59,12 @@ class Inference:
         self._module_members: dict[tuple[str, str], Values] = {}
         self._depth = 0
 
-    # Names
-
-    def lookup(self, name: str, scope: Scope, at: int) -> list[Binding]:
-        """The bindings that `name` can have at byte `at` of `scope`, the latest first; empty when there is none."""
-        here: Scope | None = scope
-        while here is not None:
-            if here is scope or here.kind is not ScopeKind.CLASS:
-                found = here.bindings.get(name)
-                if found:
-                    visible = _visible(found, at if here is scope else here.span[1])
-                    if visible:
-                        return visible
-                    late = [binding for binding in found if not binding.only_in_block]
-                    if late and here.kind is ScopeKind.FUNCTION:  # bound further down: a loop, or a mistake
-                        return late
-            here = here.parent
-        return []
-
     def name_values(self, name: str, scope: Scope, at: int) -> Values:
         """What `name` stands for at that place."""
-        bindings = self.lookup(name, scope, at)
+        bindings = lookup(name, scope, at)
         if bindings:
             return union(*[self.binding_values(binding) for binding in bindings])
-        for starred in _star_imports(scope):
+        for starred in star_imports(scope):
             if starred is not None and not name.startswith("_"):
                 found = self.module_member(starred, name)
                 if found:
@@ -137,13 +102,13 @@ class Inference:
             case _:
                 return UNKNOWN
         for position in binding.unpacked:
-            values = self._part(values, position)
+            values = self.part(values, position)
         return values
 
     def _entered(self, values: Values) -> Values:
         return union(*[value.values if isinstance(value, Items) else (value,) for value in values])
 
-    def _part(self, values: Values, position: int) -> Values:
+    def part(self, values: Values, position: int) -> Values:
         found: list[Values] = []
         for value in values:
             if isinstance(value, Parts):
@@ -167,8 +132,6 @@ class Inference:
             self._depth -= 1
         return values
 
-    # Modules and classes
-
     def module_member(self, module: str, name: str) -> Values:
         """What `from module import name` gives."""
         found = self._remember(self._module_members, (module, name), lambda: self._module_member(module, name))
@@ -183,7 +146,7 @@ class Inference:
         scope = self.files[place].scopes[0]
         found = scope.bindings.get(name)
         if found:
-            return union(*[self.binding_values(binding) for binding in _visible(found, scope.span[1])])
+            return union(*[self.binding_values(binding) for binding in visible(found, scope.span[1])])
         for starred in scope.star_imports:
             if starred is not None and not name.startswith("_"):
                 values = self.module_member(starred, name)
@@ -195,8 +158,8 @@ class Inference:
         """Method resolution order of a class, itself first."""
         known = self._orders.get(index)
         if known is None:
-            self._orders[index] = (index,)
-            known = self._orders[index] = linearise(index, self._bases)
+            self._orders[index] = (index,)  # for a class that is its own ancestor
+            known = self._orders[index] = linearise(index, self._bases(index), self.order)
         return known
 
     def _bases(self, index: int) -> list[int]:
@@ -253,15 +216,13 @@ class Inference:
         if any(binding.is_setter for binding in declared):
             wanted = [binding for binding in declared if binding.is_setter is is_write]
             declared = wanted[-1:] or declared
-        declared = _visible(declared, scope.span[1]) if declared else []
+        declared = visible(declared, scope.span[1]) if declared else []
         if any(binding.how in (Bound.DEFINITION, Bound.HINT) for binding in declared):
             return union(*[self.binding_values(binding) for binding in declared])
         assigned = scope.attributes.get(name, [])
         if not declared and not assigned:
             return None
         return union(*[self.binding_values(binding) for binding in (*declared, *assigned)])
-
-    # Attributes
 
     def members(self, value: Value, name: str, is_write: bool = False) -> Values | None:
         """The attribute `name` of `value` as it is written, a property being its function; None when there is none."""
@@ -275,15 +236,15 @@ class Inference:
             case Items() | Parts() | Mapping():
                 return (ContainerMethod(value, name),)
             case External():
-                return (External(name if name in _SAME_VALUE else ""),)
+                return (External(name if name in COPIES else ""),)
         return OUTSIDE
 
     def receivers(self, node: Node, scope: Scope) -> tuple[Values, int | None]:
         """What stands before the dot, and for `super()` the class whose bases are meant."""
         if node.type == "call":
             function = node.child_by_field_name("function")
-            if function is not None and function.type == "identifier" and self._text(function, scope) == "super":
-                owner = _enclosing_class(scope)
+            if function is not None and function.type == "identifier" and _text(function, scope) == "super":
+                owner = enclosing_class(scope)
                 return ((Instance(owner),), owner) if owner is not None else (UNKNOWN, None)
         return self.values_of(node, scope), None
 
@@ -292,13 +253,13 @@ class Inference:
         receiver, name = node.child_by_field_name("object"), node.child_by_field_name("attribute")
         if receiver is None or name is None:
             return UNKNOWN, UNKNOWN
-        text = self._text(name, scope)
+        text = _text(name, scope)
         owners, after = self.receivers(receiver, scope)
         if after is not None:
             return owners, self.class_member(after, text, is_write, after=after) or UNKNOWN
         return owners, union(*[self.members(owner, text, is_write) or UNKNOWN for owner in owners])
 
-    def _read(self, owners: Values, raw: Values) -> Values:
+    def read(self, owners: Values, raw: Values) -> Values:
         """The values that reading gives: a property of an instance is what its function returns."""
         on_instance = any(isinstance(owner, Instance) for owner in owners)
         return union(*[self.result(value) if on_instance and self._is_property(value) else (value,) for value in raw])
@@ -308,77 +269,9 @@ class Inference:
             return False
         return any("property" in text.rpartition(".")[2] for text in self.objects[value.index].decorators)
 
-    # Expressions
-
     def values_of(self, node: Node, scope: Scope) -> Values:
         """What an expression evaluates to."""
-        return self._remember(self._nodes, node.id, lambda: self._values_of(node, scope))
-
-    def _values_of(self, node: Node, scope: Scope) -> Values:
-        kind = node.type
-        if kind == "identifier":
-            return self.name_values(self._text(node, scope), scope, node.start_byte)
-        if kind == "attribute":
-            return self._read(*self.attribute_values(node, scope))
-        if kind == "call":
-            return self._call(node, scope)
-        if kind in _EXTERNAL_NODES:
-            return OUTSIDE
-        children = parts_of(node)
-        if kind == "subscript":
-            return self._subscript(node, scope)
-        if kind == "conditional_expression":
-            return union(self.values_of(children[0], scope), self.values_of(children[-1], scope))
-        if kind == "boolean_operator":
-            return union(*[self.values_of(child, scope) for child in children])
-        if kind in ("parenthesized_expression", "await", "expression_list", "assignment", "named_expression", "type"):
-            return self.values_of(children[-1], scope) if len(children) <= 2 and children else UNKNOWN
-        if kind in ("list", "set"):
-            return (Items(union(*[self._element(child, scope) for child in children[:MAX_ITEMS]])),)
-        if kind == "list_splat" and children:  # the grammar reads `*x.y` as `(*x).y`
-            return self.values_of(children[0], scope)
-        if kind == "tuple":
-            return (Parts(tuple(self.values_of(child, scope) for child in children[:MAX_ITEMS])),)
-        if kind in ("list_comprehension", "set_comprehension", "generator_expression"):
-            return (Items(self.values_of(children[0], scope)),)
-        return UNKNOWN
-
-    def _element(self, node: Node, scope: Scope) -> Values:
-        values = self.values_of(node, scope)
-        return self.items(values) if node.type == "list_splat" else values
-
-    def _call(self, node: Node, scope: Scope) -> Values:
-        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        if function is None or arguments is None:
-            return UNKNOWN
-        callees = self.values_of(function, scope)
-        found: list[Values] = []
-        for callee in callees:
-            if isinstance(callee, External) and callee.name:
-                found.append(self._external_call(callee.name, parts_of(arguments), scope))
-            else:
-                found.append(self.result(callee))
-        return union(*found)
-
-    def _external_call(self, name: str, arguments: Sequence[Node], scope: Scope) -> Values:
-        given = [self.values_of(argument, scope) for argument in arguments[:3]]
-        if not given:
-            return OUTSIDE
-        if name in _SAME_VALUE:
-            return given[0] or OUTSIDE
-        if name == "type":
-            return tuple(Class(value.index) for value in given[0] if isinstance(value, Instance)) or OUTSIDE
-        if name == "super":
-            return UNKNOWN
-        if name in _SAME_ITEMS:
-            return (Items(self.items(given[0])),)
-        if name in ("next", "min", "max"):
-            return self.items(given[0])
-        if name == "enumerate":
-            return (Items((Parts((OUTSIDE, self.items(given[0]))),)),)
-        if name == "zip":
-            return (Items((Parts(tuple(self.items(values) for values in given)),)),)
-        return OUTSIDE
+        return self._remember(self._nodes, node.id, lambda: expression_values(self, node, scope))
 
     def result(self, callee: Value) -> Values:
         """What a call of `callee` gives."""
@@ -413,118 +306,16 @@ class Inference:
         for value in values:
             if isinstance(value, Instance):
                 iterators = union(*[self.result(v) for v in self.class_member(value.index, "__iter__") or UNKNOWN])
-                found.append(items_of(iterators) or self._getitem(value))
+                found.append(items_of(iterators) or self.getitem(value))
         return union(*found)
 
-    def _getitem(self, value: Instance) -> Values:
+    def getitem(self, value: Instance) -> Values:
         return union(*[self.result(member) for member in self.class_member(value.index, "__getitem__") or UNKNOWN])
-
-    def _subscript(self, node: Node, scope: Scope) -> Values:
-        container, *keys = parts_of(node)
-        found: list[Values] = []
-        for value in self.values_of(container, scope):
-            match value:
-                case Class() | External():
-                    found.append((value,))
-                case Items() | Parts() if keys and keys[0].type == "slice":
-                    found.append((value,))
-                case Parts() if keys and keys[0].type == "integer":
-                    found.append(self._part((value,), int(self._text(keys[0], scope), 0)))
-                case Mapping(values=inner):
-                    found.append(inner)
-                case Instance():
-                    found.append(self._getitem(value))
-                case _:
-                    found.append(items_of((value,)))
-        return union(*found)
-
-    # Hints
 
     def hint_values(self, node: Node, scope: Scope, receiver: int = -1) -> Values:
         """What a value with this type hint is; `receiver` is the class that `Self` means."""
-        if receiver >= 0:  # the same hint of an inherited method differs by class
-            return self._hint_values(node, scope, receiver)
-        return self._remember(self._hints, node.id, lambda: self._hint_values(node, scope, receiver))
-
-    def _hint_values(self, node: Node, scope: Scope, receiver: int) -> Values:
-        kind, children = node.type, parts_of(node)
-        if kind in ("identifier", "attribute"):
-            return self._plain_hint(node, scope, receiver)
-        if kind in ("type", "parenthesized_expression", "module", "expression_statement") and children:
-            return self.hint_values(children[0], scope, receiver)
-        if kind in ("binary_operator", "tuple", "union_type"):
-            return union(*[self.hint_values(child, scope, receiver) for child in children])
-        if kind == "string":
-            quoted = scope.file.quoted_hints.get(node.id)
-            return self.hint_values(quoted, scope, receiver) if quoted is not None else UNKNOWN
-        if kind in ("subscript", "generic_type"):
-            inner = children[1:]
-            if kind == "generic_type" and inner and inner[0].type == "type_parameter":
-                inner = parts_of(inner[0])
-            name = self._text(children[0], scope).rpartition(".")[2]
-            if is_container_hint(name):
-                return wrap_container(name, [self.hint_values(child, scope, receiver) for child in inner])
-            return self.hint_values(children[0], scope, receiver)
-        return UNKNOWN
-
-    def _plain_hint(self, node: Node, scope: Scope, receiver: int) -> Values:
-        text = self._text(node, scope).rpartition(".")[2]
-        if text == "Self":
-            owner = receiver if receiver >= 0 else _enclosing_class(scope)
-            return (Instance(owner),) if owner is not None else UNKNOWN
-        found: list[Values] = []
-        for value in self.values_of(node, scope):
-            if isinstance(value, Class):
-                found.append((Instance(value.index),))
-            elif isinstance(value, External):
-                found.append(UNKNOWN if text in ("Any", "object") else OUTSIDE)
-        if node.type == "identifier":
-            for binding in self.lookup(text, scope, node.start_byte):
-                found.append(self._alias_hint(binding))
-        return union(*found)
-
-    def _alias_hint(self, binding: Binding) -> Values:
-        """A hint through a name that was assigned a type, such as `Site = Union[...]`, here or where it is imported."""
-        if binding.how is Bound.IMPORT and binding.module is not None and binding.member is not None:
-            place = self.modules.files.get(binding.module)
-            scope = self.files[place].scopes[0] if place is not None else None
-            found = scope.bindings.get(binding.member, []) if scope is not None else []
-            return union(*[self._alias_hint(other) for other in found if other.how is Bound.VALUE])
-        is_alias = binding.how is Bound.VALUE and binding.node is not None and binding.node.type != "call"
-        return self.hint_values(binding.node, binding.scope) if is_alias and binding.node is not None else UNKNOWN
-
-    def _text(self, node: Node, scope: Scope) -> str:
-        return scope.file.text(node)
+        return self._remember(self._hints, (node.id, receiver), lambda: described_values(self, node, scope, receiver))
 
 
-def _visible(found: list[Binding], at: int) -> list[Binding]:
-    """The bindings that can hold at `at`: a narrow one, or back to the last whose statements enclose the place."""
-    narrow = [
-        binding
-        for binding in found
-        if binding.only_in_block and binding.start <= at and binding.block[0] <= at < binding.block[1]
-    ]
-    if narrow:
-        return [max(narrow, key=lambda binding: binding.start)]
-    chosen: list[Binding] = []
-    for binding in reversed(found):
-        if binding.only_in_block or binding.start > at:
-            continue
-        chosen.append(binding)
-        if binding.block[0] <= at <= binding.block[1]:
-            break
-    return chosen
-
-
-def _star_imports(scope: Scope) -> list[str | None]:
-    module = scope
-    while module.parent is not None:
-        module = module.parent
-    return module.star_imports
-
-
-def _enclosing_class(scope: Scope) -> int | None:
-    here: Scope | None = scope
-    while here is not None and here.kind is not ScopeKind.CLASS:
-        here = here.parent
-    return here.object if here is not None else None
+def _text(node: Node, scope: Scope) -> str:
+    return scope.file.text(node)

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from mattools_assets.source.inference import Inference
+from mattools_assets.source.lookup import lookup
 from mattools_assets.source.modules import Modules
-from mattools_assets.source.names import NameWalk
+from mattools_assets.source.names import collect_names
 from mattools_assets.source.problems import Problem, ProblemKind
 from mattools_assets.source.scopes import Bound, FileNames, Mention, Role
 from mattools_assets.source.tree import CodeObject, Kind, SourceTree
@@ -45,7 +46,7 @@ def find_references(tree: SourceTree) -> list[Reference]:
     """All references of a source, ordered by source and target. Adds what it had to leave out to the problems."""
     modules = Modules.of(file.source.path for file in tree.files)
     wanted = _wanted_names(tree)
-    files = [NameWalk(parsed, place, modules, wanted).run() for place, parsed in enumerate(tree.files)]
+    files = [collect_names(parsed, place, modules, wanted) for place, parsed in enumerate(tree.files)]
     _list_large_literals(tree, files)
     resolver = _Resolver(tree.objects, Inference(tree.objects, files, modules))
     for file in files:
@@ -136,7 +137,7 @@ class _Resolver:
             return Certainty.AMBIGUOUS
         if receiver.type == "identifier":
             name = mention.scope.file.text(receiver)
-            bindings = self.inference.lookup(name, mention.scope, receiver.start_byte)
+            bindings = lookup(name, mention.scope, receiver.start_byte)
             is_first_parameter = all(binding.how in (Bound.SELF, Bound.CLS) for binding in bindings)
             return Certainty.EXACT if is_first_parameter else Certainty.TYPED
         _, after = self.inference.receivers(receiver, mention.scope)

@@ -76,6 +76,8 @@ class External:
 
 Value = Module | Class | Function | Instance | Items | Parts | Mapping | ContainerMethod | External
 Values = tuple[Value, ...]
+COPIES = frozenset({"copy", "deepcopy"})
+"""Functions that give back what they are given."""
 UNKNOWN: Values = ()
 OUTSIDE: Values = (External(),)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import random
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,39 @@ def definitions(path: Path) -> dict[tuple[str, int], ast.AST]:
 
     walk(ast.parse(path.read_bytes()), "")
     return found
+
+
+def test_any_damage_to_a_file_is_survived(tmp_path: Path) -> None:
+    """Cuts, doublings and swaps in this project's own code: every result is a tree with unique keys and its tables."""
+    draw = random.Random(5)
+    sources = [path.read_text(encoding="utf-8") for path in Path(analyse.__code__.co_filename).parent.glob("*.py")]
+    sources.sort()
+    pieces = [
+        "",
+        "(",
+        '"' * 3,
+        "\n  def (",
+        "class",
+        "\x00",
+        "if x and",
+        "\t",
+        "}",
+        "isinstance(",
+        "yield",
+        "lambda",
+        "*",
+    ]
+    for _ in range(60):
+        text = draw.choice(sources)
+        for _ in range(draw.randrange(1, 6)):
+            start, end = sorted(draw.choices(range(len(text) + 1), k=2))
+            end = min(end, start + 200)
+            text = text[:start] + draw.choice([*pieces, text[start:end] * 2]) + text[end:]
+        project = analysed(tmp_path, text)
+        keys = [item.key for item in documented(project)]
+        assert len(set(keys)) == len(keys)
+        project.code_objects().validate(full=True)
+        project.reference_table().validate(full=True)
 
 
 @pytest.mark.slow

@@ -1,0 +1,163 @@
+"""Statements that give a name a value: assignments, loops, `with`, `except`, comprehensions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tree_sitter import Node
+
+from mattools_assets.source.mentions import attribute
+from mattools_assets.source.scopes import Binding, Bound, Role, Scope, ScopeKind
+from mattools_assets.source.tree import parts_of
+from mattools_assets.source.walk import Handler, NameWalk, Place
+
+
+def bind_target(walk: NameWalk, target: Node, binding: Binding, place: Place) -> None:
+    """Binds a name, an attribute of the first parameter, or each part of a tuple."""
+    targets = [(target, binding)]
+    while targets:
+        target, binding = targets.pop()
+        kind = target.type
+        if kind == "identifier":
+            place.scope.bind(walk.names.text(target), binding)
+        elif kind == "attribute":
+            _bind_attribute(walk, target, binding, place)
+            attribute(walk, target, place, Role.USE, is_write=True)
+        elif kind == "parenthesized_expression":
+            targets += [(part, binding) for part in parts_of(target)]
+        elif kind in ("pattern_list", "tuple_pattern", "list_pattern", "tuple"):
+            for position, part in enumerate(parts_of(target)):
+                targets.append((part, replace(binding, unpacked=(*binding.unpacked, position))))
+        elif kind == "list_splat_pattern":
+            targets += [(part, replace(binding, how=Bound.OPAQUE)) for part in parts_of(target)]
+        else:
+            walk.push(target, place)
+
+
+def _bind_attribute(walk: NameWalk, target: Node, binding: Binding, place: Place) -> None:
+    receiver = target.child_by_field_name("object")
+    name = target.child_by_field_name("attribute")
+    scope: Scope | None = place.scope
+    while scope is not None and (scope.kind is not ScopeKind.FUNCTION or scope.first_parameter is None):
+        scope = scope.parent
+    if scope is None or scope.parent is None or receiver is None or name is None:
+        return
+    if receiver.type == "identifier" and walk.names.text(receiver) == scope.first_parameter:
+        scope.parent.attributes.setdefault(walk.names.text(name), []).append(binding)
+
+
+def assignment(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
+    left = node.child_by_field_name("left")
+    hint = node.child_by_field_name("type")
+    right = node.child_by_field_name("right")
+    walk.push(right, place)
+    walk.push(hint, place, Role.HINT)
+    is_hint = hint is not None and not walk.names.text(hint).endswith("TypeAlias")
+    known = hint if is_hint else right
+    if left is not None and known is not None:
+        how = Bound.HINT if is_hint else Bound.VALUE
+        bind_target(walk, left, Binding(how, node.end_byte, place.block, place.scope, known), place)
+
+
+def named_expression(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
+    name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+    walk.push(value, place)
+    if name is not None:
+        bind_target(walk, name, Binding(Bound.VALUE, node.start_byte, place.block, place.scope, value), place)
+
+
+def type_alias(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    walk.push(right, place, Role.HINT)
+    if left is not None and left.named_children:
+        binding = Binding(Bound.VALUE, node.end_byte, place.block, place.scope, right)
+        bind_target(walk, left.named_children[0], binding, place)
+
+
+def for_statement(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    walk.push(node.child_by_field_name("alternative"), place)
+    walk.push(node.child_by_field_name("body"), place)
+    walk.push(right, place)
+    if left is not None and right is not None:
+        bind_target(walk, left, Binding(Bound.ITEM, right.end_byte, place.block, place.scope, right), place)
+
+
+def comprehension(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
+    span = (node.start_byte, node.end_byte)
+    for clause in node.named_children:
+        left, right = clause.child_by_field_name("left"), clause.child_by_field_name("right")
+        if clause.type == "for_in_clause" and left is not None:
+            binding = Binding(Bound.ITEM, span[0], span, place.scope, right, only_in_block=True)
+            bind_target(walk, left, binding, place)
+    walk.push_children(node, place)
+
+
+def for_in_clause(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
+    walk.push(node.child_by_field_name("right"), place)
+
+
+def with_statement(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
+    body = node.child_by_field_name("body")
+    if body is not None:  # no block of its own: it always runs
+        walk.push_children(body, place)
+    for child in node.named_children:
+        if child.type == "with_clause":
+            walk.push(child, place)
+
+
+def as_pattern(walk: NameWalk, node: Node, place: Place, role: Role) -> None:
+    value, target = node.named_children[0], node.child_by_field_name("alias")
+    how = Bound.HINT if role is Role.INHERIT else Bound.ENTERED
+    walk.push(value, place)
+    if target is not None and target.named_children:
+        binding = Binding(how, node.end_byte, place.block, place.scope, value)
+        bind_target(walk, target.named_children[0], binding, place)
+
+
+def except_clause(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
+    for child in reversed(node.named_children):
+        # INHERIT marks the one place where `as` gives an instance of the class before it.
+        walk.push(child, place, Role.INHERIT if child.type == "as_pattern" else Role.USE)
+
+
+def global_statement(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
+    module = place.scope
+    while module.parent is not None:
+        module = module.parent
+    for child in node.named_children:
+        place.scope.elsewhere[walk.names.text(child)] = module
+
+
+def nonlocal_statement(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
+    for child in node.named_children:
+        name, scope = walk.names.text(child), place.scope.parent
+        while scope is not None and name not in scope.bindings:
+            scope = scope.parent
+        if scope is not None:
+            place.scope.elsewhere[name] = scope
+
+
+def dotted_name(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
+    """A plain name in a `match` pattern is bound by it."""
+    if node.named_child_count == 1:
+        place.scope.bind(walk.names.text(node), Binding(Bound.OPAQUE, node.start_byte, place.block, place.scope))
+
+
+HANDLERS: dict[str, Handler] = {
+    "assignment": assignment,
+    "named_expression": named_expression,
+    "type_alias_statement": type_alias,
+    "for_statement": for_statement,
+    "for_in_clause": for_in_clause,
+    "list_comprehension": comprehension,
+    "set_comprehension": comprehension,
+    "dictionary_comprehension": comprehension,
+    "generator_expression": comprehension,
+    "with_statement": with_statement,
+    "as_pattern": as_pattern,
+    "except_clause": except_clause,
+    "global_statement": global_statement,
+    "nonlocal_statement": nonlocal_statement,
+    "dotted_name": dotted_name,
+}

@@ -1,0 +1,142 @@
+"""What an expression evaluates to, by its syntax."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from mattools_assets.source.scopes import Scope
+from mattools_assets.source.tree import parts_of
+from mattools_assets.source.values import (
+    COPIES,
+    OUTSIDE,
+    UNKNOWN,
+    Class,
+    External,
+    Instance,
+    Items,
+    Mapping,
+    Parts,
+    Values,
+    items_of,
+    union,
+)
+
+if TYPE_CHECKING:
+    from mattools_assets.source.inference import Inference
+
+MAX_ITEMS = 8
+_SAME_ITEMS = frozenset({"list", "sorted", "set", "frozenset", "tuple", "reversed", "iter", "filter", "deque"})
+_EXTERNAL_NODES = frozenset(
+    {
+        "string",
+        "concatenated_string",
+        "integer",
+        "float",
+        "true",
+        "false",
+        "ellipsis",
+        "dictionary",
+        "dictionary_comprehension",
+        "lambda",
+        "comparison_operator",
+        "not_operator",
+        "unary_operator",
+    }
+)
+
+
+def expression_values(inference: Inference, node: Node, scope: Scope) -> Values:
+    kind = node.type
+    if kind == "identifier":
+        return inference.name_values(_text(node, scope), scope, node.start_byte)
+    if kind == "attribute":
+        return inference.read(*inference.attribute_values(node, scope))
+    if kind == "call":
+        return _call(inference, node, scope)
+    if kind in _EXTERNAL_NODES:
+        return OUTSIDE
+    children = parts_of(node)
+    if kind == "subscript":
+        return _subscript(inference, node, scope)
+    if kind == "conditional_expression":
+        return union(inference.values_of(children[0], scope), inference.values_of(children[-1], scope))
+    if kind == "boolean_operator":
+        return union(*[inference.values_of(child, scope) for child in children])
+    if kind in ("parenthesized_expression", "await", "expression_list", "assignment", "named_expression", "type"):
+        return inference.values_of(children[-1], scope) if len(children) <= 2 and children else UNKNOWN
+    if kind in ("list", "set"):
+        return (Items(union(*[_element(inference, child, scope) for child in children[:MAX_ITEMS]])),)
+    if kind == "list_splat" and children:  # the grammar reads `*x.y` as `(*x).y`
+        return inference.values_of(children[0], scope)
+    if kind == "tuple":
+        return (Parts(tuple(inference.values_of(child, scope) for child in children[:MAX_ITEMS])),)
+    if kind in ("list_comprehension", "set_comprehension", "generator_expression"):
+        return (Items(inference.values_of(children[0], scope)),)
+    return UNKNOWN
+
+
+def _element(inference: Inference, node: Node, scope: Scope) -> Values:
+    values = inference.values_of(node, scope)
+    return inference.items(values) if node.type == "list_splat" else values
+
+
+def _call(inference: Inference, node: Node, scope: Scope) -> Values:
+    function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+    if function is None or arguments is None:
+        return UNKNOWN
+    callees = inference.values_of(function, scope)
+    found: list[Values] = []
+    for callee in callees:
+        if isinstance(callee, External) and callee.name:
+            found.append(_external_call(inference, callee.name, parts_of(arguments), scope))
+        else:
+            found.append(inference.result(callee))
+    return union(*found)
+
+
+def _external_call(inference: Inference, name: str, arguments: Sequence[Node], scope: Scope) -> Values:
+    given = [inference.values_of(argument, scope) for argument in arguments[:3]]
+    if not given:
+        return OUTSIDE
+    if name in COPIES:
+        return given[0] or OUTSIDE
+    if name == "type":
+        return tuple(Class(value.index) for value in given[0] if isinstance(value, Instance)) or OUTSIDE
+    if name == "super":
+        return UNKNOWN
+    if name in _SAME_ITEMS:
+        return (Items(inference.items(given[0])),)
+    if name in ("next", "min", "max"):
+        return inference.items(given[0])
+    if name == "enumerate":
+        return (Items((Parts((OUTSIDE, inference.items(given[0]))),)),)
+    if name == "zip":
+        return (Items((Parts(tuple(inference.items(values) for values in given)),)),)
+    return OUTSIDE
+
+
+def _subscript(inference: Inference, node: Node, scope: Scope) -> Values:
+    container, *keys = parts_of(node)
+    found: list[Values] = []
+    for value in inference.values_of(container, scope):
+        match value:
+            case Class() | External():
+                found.append((value,))
+            case Items() | Parts() if keys and keys[0].type == "slice":
+                found.append((value,))
+            case Parts() if keys and keys[0].type == "integer":
+                found.append(inference.part((value,), int(_text(keys[0], scope), 0)))
+            case Mapping(values=inner):
+                found.append(inner)
+            case Instance():
+                found.append(inference.getitem(value))
+            case _:
+                found.append(items_of((value,)))
+    return union(*found)
+
+
+def _text(node: Node, scope: Scope) -> str:
+    return scope.file.text(node)

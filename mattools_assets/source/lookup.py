@@ -1,0 +1,55 @@
+"""Python's scope rules: which bindings a name can have at a place."""
+
+from __future__ import annotations
+
+from mattools_assets.source.scopes import Binding, Scope, ScopeKind
+
+
+def lookup(name: str, scope: Scope, at: int) -> list[Binding]:
+    """The bindings that `name` can have at byte `at` of `scope`, the latest first; empty when there is none."""
+    here: Scope | None = scope
+    while here is not None:
+        if here is scope or here.kind is not ScopeKind.CLASS:
+            found = here.bindings.get(name)
+            if found:
+                holding = visible(found, at if here is scope else here.span[1])
+                if holding:
+                    return holding
+                late = [binding for binding in found if not binding.only_in_block]
+                if late and here.kind is ScopeKind.FUNCTION:  # bound further down: a loop, or a mistake
+                    return late
+        here = here.parent
+    return []
+
+
+def visible(found: list[Binding], at: int) -> list[Binding]:
+    """The bindings that can hold at `at`: a narrow one, or back to the last whose statements enclose the place."""
+    narrow = [
+        binding
+        for binding in found
+        if binding.only_in_block and binding.start <= at and binding.block[0] <= at < binding.block[1]
+    ]
+    if narrow:
+        return [max(narrow, key=lambda binding: binding.start)]
+    chosen: list[Binding] = []
+    for binding in reversed(found):
+        if binding.only_in_block or binding.start > at:
+            continue
+        chosen.append(binding)
+        if binding.block[0] <= at <= binding.block[1]:
+            break
+    return chosen
+
+
+def star_imports(scope: Scope) -> list[str | None]:
+    module = scope
+    while module.parent is not None:
+        module = module.parent
+    return module.star_imports
+
+
+def enclosing_class(scope: Scope) -> int | None:
+    here: Scope | None = scope
+    while here is not None and here.kind is not ScopeKind.CLASS:
+        here = here.parent
+    return here.object if here is not None else None
