@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from cme_assets.closed_book import ClosedBookProblem
-from cme_assets.solvers.rowwise import solve as rowwise
+from cme_assets.solvers.rowwise import solve as row_by_row
 from cme_assets.solvers.trivial import argmax, centre, example_mean, example_position
 
 Entrant = Callable[[ClosedBookProblem], Sequence[float]]
 
 ENTRANTS: dict[str, Entrant] = {
-    "reference-rowwise": rowwise,
+    "reference-rowwise": row_by_row,
     "centre": centre,
     "argmax": argmax,
     "example-mean": example_mean,

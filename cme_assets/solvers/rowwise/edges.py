@@ -12,7 +12,7 @@ from cme_assets.physics.thermal import fermi
 from cme_assets.physics.types import Array
 from cme_assets.solvers.rowwise.lines import FWHM_PER_SIGMA
 
-OVERSAMPLING = 4
+OVERSAMPLING = 8
 PADDING_SIGMAS = 5.0
 TEMPERATURES = (4.0, 600.0)
 """Limits of a fitted temperature, K: below the first the edge is the instrument's."""
