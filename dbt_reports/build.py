@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dbt_reports.lake_files import check_footers, check_pages, fingerprint, lake_files
-from dbt_reports.project import ReportsError, dbt_variables, project_fingerprint, run_dbt, work_folder
+from dbt_reports.project import (
+    ReportsError,
+    build_folder,
+    dbt_variables,
+    explaining_disk_errors,
+    project_fingerprint,
+    run_dbt,
+)
 from dbt_reports.swap import replacing
 from resources.settings import SettingError, Settings, read_settings
 
@@ -29,22 +36,17 @@ def build_reports(settings: Settings, *, force: bool = False) -> Built:
     Raises ReportsError with one line that names the file and the mend; the database in use then stays as it was.
     """
     files = lake_files(settings.lake)
-    target = work_folder(settings) / "build"
+    target = build_folder(settings)
     made_from = target / "made_from"
     identity = f"{project_fingerprint()} {fingerprint(files)}"
     if not force and settings.reports_database.exists() and made_from.exists() and made_from.read_text() == identity:
         return Built(settings.reports_database, len(files), changed=False)
-    try:
-        check_footers(files)
+    check_footers(files)
+    with explaining_disk_errors(settings):
         target.mkdir(parents=True, exist_ok=True)
         with replacing(settings.reports_database) as database:
             _run(settings, database, target, files)
         made_from.write_text(identity)
-    except OSError as error:
-        raise ReportsError(
-            f"{error.filename or settings.data}: cannot be written ({error.strerror}); make the folder writable, free"
-            " some space or point CONDMAT_DATA at another one"
-        ) from None
     return Built(settings.reports_database, len(files), changed=True)
 
 

@@ -1,7 +1,6 @@
 """The code location of the reports: dbt's tables as assets, built beside the database in use and swapped in."""
 
 import importlib.metadata
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,17 @@ from cme_assets.page.report import PageError, read_report
 from cme_assets.page.write import write_page
 from cme_assets.schemas import NOISY_SPECTRA, PROBLEMS
 from dbt_reports.lake_files import check_footers, check_pages, lake_files
-from dbt_reports.project import PROJECT, ReportsError, dbt_variables, failure, manifest, work_folder
+from dbt_reports.project import (
+    DBT,
+    PROJECT,
+    ReportsError,
+    build_folder,
+    dbt_variables,
+    explaining_disk_errors,
+    failure,
+    forget_results,
+    manifest,
+)
 from dbt_reports.swap import replacing
 from resources.lake import LakeError
 from resources.settings import Settings, read_settings
@@ -29,8 +38,8 @@ class OfflineDbt(DbtCliResource):
 
 
 def dbt_resource() -> OfflineDbt:
-    """The dbt of this environment, whether or not the environment is activated."""
-    return OfflineDbt(project_dir=str(PROJECT), dbt_executable=str(Path(sys.executable).with_name("dbt")))
+    """dbt as this location calls it."""
+    return OfflineDbt(project_dir=str(PROJECT), dbt_executable=str(DBT))
 
 
 def report_tables(settings: Settings) -> dg.AssetsDefinition:
@@ -41,7 +50,10 @@ def report_tables(settings: Settings) -> dg.AssetsDefinition:
         try:
             files = lake_files(settings.lake)
             check_footers(files)
-            with replacing(settings.reports_database, start_from_present=context.is_subset) as database:
+            with (
+                explaining_disk_errors(settings),
+                replacing(settings.reports_database, start_from_present=context.is_subset) as database,
+            ):
                 events = _build(context, dbt, settings, database)
         except ReportsError as error:
             raise dg.Failure(str(error)) from None
@@ -52,7 +64,8 @@ def report_tables(settings: Settings) -> dg.AssetsDefinition:
 
 def _build(context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: Settings, database: Path) -> list[Any]:
     """What dbt reports, held back until the new file is in use: a table that nobody can read is not materialized."""
-    target = work_folder(settings) / "runs" / context.run.run_id
+    target = build_folder(settings)
+    forget_results(target)
     arguments = ["build", *dbt_variables(settings, database)]
     invocation = dbt.cli(arguments, context=context, target_path=target, raise_on_error=False)
     events = list(invocation.stream())

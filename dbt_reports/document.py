@@ -5,7 +5,6 @@ Names, types and descriptions come from `reports.duckdb` itself, into which dbt 
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import duckdb
@@ -55,4 +54,4 @@ def main(document: Path = DOCUMENT) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -13,9 +13,6 @@ from cme_assets.page.report import TIERS, PageError, Report, Row, read_report
 from resources.lake import Lake, LakeError
 from resources.settings import SettingError, Settings, read_settings
 
-LARGEST_PAGE = 6_000_000
-"""Bytes; a page that mail programs and browsers still open at once."""
-
 
 def write_page(settings: Settings) -> Path:
     """Write the page from the reports and the lake. Raises PageError or LakeError; the old page then stays."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -49,6 +50,20 @@ def test_unchanged_lake_is_not_built_again(settings: Settings, reports_database:
     before = reports_database.stat()
     assert not build_reports(settings).changed
     assert reports_database.stat().st_ino == before.st_ino
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system cannot bind a process to a processor")
+def test_same_digits_on_one_processor(settings: Settings, reports: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    (tmp_path / "lake").symlink_to(settings.lake)
+    processors = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(processors)})
+    try:
+        built = build_reports(read_settings({"CONDMAT_DATA": str(tmp_path)}))
+    finally:
+        os.sched_setaffinity(0, processors)
+    with duckdb.connect(built.database, read_only=True) as alone:
+        for name in ("cme_leaderboard", "cme_intervals", "cme_by_tier", "cme_by_category", "cme_problem_scores"):
+            assert alone.table(name).fetchall() == reports.table(name).fetchall()
 
 
 @pytest.mark.usefixtures("reports_database")

@@ -70,6 +70,7 @@ def analysts() -> Iterator[list[Analyst]]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_ten_builds_beside_open_readers(settings: Settings, analysts: list[Analyst]) -> None:
     """Nobody waits, nobody fails: who came before a build keeps the old rows, who comes after it sees the new ones."""
     build_reports(settings)
