@@ -13,7 +13,6 @@ from cme_assets.page.report import PageError, read_report
 from cme_assets.page.write import render, write_page
 from resources.settings import Settings, read_settings
 
-
 LARGEST_PAGE = 6_000_000
 """Bytes; a page that mail programs and browsers still open at once."""
 
