@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 UV_VERSION := 0.13.9
 
-.PHONY: run ui test test-live lint format requirements bench clean
+.PHONY: run ui test test-live sandbox lint requirements bench clean
 
 run: $(INSTALLED)
 	$(BIN)/python -m cme_assets.run
@@ -21,6 +21,10 @@ test: $(INSTALLED)
 
 test-live: $(INSTALLED)
 	$(BIN)/pytest -m live
+
+# Builds the environments that model-written code runs in; BASE names a Docker base image other than python:3.11-slim.
+sandbox: $(INSTALLED)
+	$(BIN)/python -m resources.sandbox.build $(if $(BASE),--base $(BASE))
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check --fix .

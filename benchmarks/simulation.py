@@ -1,7 +1,8 @@
 """How long simulating, rendering and solving take, and how they grow with the table: `python -m benchmarks.simulation`.
 
-CPU seconds of one process, all its threads counted: other work on the machine disturbs them less than wall time. `--resolutions 50,100,200`
-chooses the tables, `--categories A1,B1` some of the categories, `--solve` adds the row-by-row reference.
+CPU seconds of one process, all its threads counted: other work on the machine disturbs them less than wall time.
+`--resolutions 50,100,200` chooses the tables, `--categories A1,B1` some of the categories, `--solve` adds the
+row-by-row reference.
 """
 
 from __future__ import annotations
