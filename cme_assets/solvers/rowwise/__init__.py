@@ -15,6 +15,7 @@ from cme_assets.solvers.rowwise.dispersions import DISPERSIONS
 from cme_assets.solvers.rowwise.extrema import EXTREMA
 from cme_assets.solvers.rowwise.fermi_edge import FERMI_EDGE
 from cme_assets.solvers.rowwise.fermi_surfaces import FERMI_SURFACES
+from cme_assets.solvers.rowwise.gaps import GAP
 from cme_assets.solvers.rowwise.kinks import KINKS
 from cme_assets.solvers.rowwise.rixs_dispersions import RIXS_DISPERSIONS
 from cme_assets.solvers.rowwise.rixs_lines import RIXS_LINES
@@ -26,6 +27,7 @@ METHODS: dict[str, Callable[[ClosedBookProblem], Array]] = {
     **WIDTHS,
     **KINKS,
     **EXTREMA,
+    **GAP,
     **FERMI_SURFACES,
     **RIXS_LINES,
     **RIXS_DISPERSIONS,
