@@ -23,7 +23,7 @@ from cme_assets.stages.maps import clean_maps, noisy_maps
 from cme_assets.stages.prompting import stored_problem
 from cme_assets.tables import FULL_SCALE, Table, TableError
 from cme_assets.tasks.catalogue import CATEGORIES
-from resources.lake import Lake
+from resources.lake import Lake, LakeTable
 
 EXACT = 1e-9
 SUM_RULE = 1e-2
@@ -54,7 +54,7 @@ def broken_physics() -> list[str]:
 def broken_spectra(lake: Lake) -> list[str]:
     """Clean maps that are not finite and positive, and truths that differ between the noise levels of one draw."""
     broken = []
-    for key in lake.keys(schemas.SPECTRA):
+    for key in _complete(lake, schemas.PROBLEMS, schemas.SPECTRA):
         maps = clean_maps(lake.read(schemas.SPECTRA, key))
         bad = any(not np.isfinite(m).all() or m.min() < 0 or m.max() <= 0 for m in maps.values())
         broken += [f"{key['category']}: a map is negative, empty or not finite"] if bad else []
@@ -69,7 +69,7 @@ def broken_spectra(lake: Lake) -> list[str]:
 def broken_noise(lake: Lake) -> list[str]:
     """Noisy maps that are not the clean map and a non-negative field of the declared mean."""
     broken = []
-    for key in lake.keys(schemas.NOISY_SPECTRA):
+    for key in _complete(lake, schemas.SPECTRA, schemas.NOISY_SPECTRA):
         levels = CATEGORIES[key["category"]].levels
         clean = clean_maps(lake.read(schemas.SPECTRA, key))
         for (size, index, draw), noisy in noisy_maps(lake.read(schemas.NOISY_SPECTRA, key)).items():
@@ -83,7 +83,7 @@ def broken_noise(lake: Lake) -> list[str]:
 def broken_tables(lake: Lake) -> list[str]:
     """Tables of the noisiest prompts that do not read back to what was measured."""
     broken = []
-    for key in lake.keys(schemas.PROMPTS):
+    for key in _complete(lake, schemas.NOISY_SPECTRA, schemas.PROMPTS):
         category = CATEGORIES[key["category"]]
         last = len(category.levels) - 1
         maps = noisy_maps(lake.read(schemas.NOISY_SPECTRA, key))
@@ -105,13 +105,19 @@ def broken_tables(lake: Lake) -> list[str]:
     return broken
 
 
+def _complete(lake: Lake, *tables: LakeTable) -> list[dict[str, str]]:
+    """Categories that all of `tables` have; what is not there yet is not broken."""
+    first, *others = (lake.keys(table) for table in tables)
+    return [key for key in first if all(key in keys for keys in others)]
+
+
 def _is_same(exhibit: Exhibit, table: Table) -> bool:
     read = exhibit.table
     same = np.array_equal(read.counts, table.counts) and read.counts.max() == FULL_SCALE
     return bool(same and np.array_equal(read.rows, table.rows) and np.array_equal(read.columns, table.columns))
 
 
-def scores_out_of_range(lake: Lake, table: schemas.LakeTable) -> list[str]:
+def scores_out_of_range(lake: Lake, table: LakeTable) -> list[str]:
     """Scores below 0, above 1 or not a number, and scores where the outcome allows none."""
     names = ["model", "problem_id", "status", "score", "score_lenient", "score_wide"]
     return [
@@ -132,7 +138,7 @@ def count_problems(lake: Lake, categories: Iterable[str]) -> Counter[str]:
     return counted + Counter(categories=len(tiers), problems=len({row["problem_id"] for row in questions}))
 
 
-def mean_scores(lake: Lake, table: schemas.LakeTable) -> dict[tuple[str, int], float]:
+def mean_scores(lake: Lake, table: LakeTable) -> dict[tuple[str, int], float]:
     """Mean score by model and resolution, over what has a score."""
     grouped = defaultdict(list)
     for row in lake.read_all(table, ["model", "resolution", "score"]).to_pylist():
