@@ -23,6 +23,11 @@ SYSTEMATIC_IN_PIXELS = 0.05
 OUTLIER_SIGMAS = 2.0
 """Where the robust loss turns from squares to absolute values."""
 
+ALMOST = 1.0 - 1e-9
+"""Keeps the root at a band's extremum real."""
+VELOCITIES = (0.02, 50.0)
+"""Limits of a fitted Fermi velocity, eV Angstrom."""
+
 
 @dataclass(frozen=True)
 class Band:
@@ -38,7 +43,7 @@ class Band:
         """k at absolute energies; where a curved band does not reach, the momentum of its extremum."""
         w = energy - self.fermi_energy
         if self.curvature != 0:
-            extremum = -(self.velocity**2) / (4.0 * self.curvature)
+            extremum = -ALMOST * self.velocity**2 / (4.0 * self.curvature)
             w = np.maximum(w, extremum) if self.curvature > 0 else np.minimum(w, extremum)
         return bands.quadratic_momentum(w, self.velocity, self.curvature, self.k_fermi, self.direction)
 
@@ -70,7 +75,13 @@ def quadratic_band(rows: RowFits, fermi_energy: float, pixel: float) -> Band:
     scale = _errors(rows, pixel)
 
     def band(p: Array) -> Band:
-        return Band(fermi_energy, float(p[0]), float(np.exp(p[1])), float(p[2]), line.direction)
+        return Band(
+            fermi_energy,
+            float(p[0]),
+            float(np.clip(np.exp(np.clip(p[1], -9.0, 9.0)), *VELOCITIES)),
+            float(p[2]),
+            line.direction,
+        )
 
     fit = least_squares(
         lambda p: (band(p).momentum(rows.energy) - rows.center) / scale,
