@@ -1,0 +1,123 @@
+"""What an evaluation would cost, before anything is asked.
+
+Prompt tokens are counted; the answer's length is not known beforehand, so the caller says how many tokens an answer
+is expected to have (from the ledger, when the model answered such questions before), and the most is given too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from resources.llm.ledger import Ledger
+from resources.llm.pricing import cost_usd, most_usd
+from resources.llm.providers import provider_of
+from resources.llm.request import ChatRequest, wire_request
+from resources.llm.storing import parts
+from resources.llm.tokens import prompt_tokens
+from resources.llm.usage import Usage
+from resources.model_entry import ModelEntry
+
+# What providers ask for at the least before they cache a prompt.
+SHORTEST_CACHED_PROMPT = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Of the requests that the ledger has no answer to. Dollars are None when the entry has no price.
+
+    `usd` is without the provider's cache, `usd_cached` with repeats read from it, `usd_batch` by the batch endpoint
+    (None without one), `usd_most` when every answer is as long as it may be. `too_long` prompts do not fit the context.
+    """
+
+    model: str
+    requests: int
+    answered: int
+    prompt_tokens: int
+    completion_tokens: int
+    too_long: int
+    usd: float | None
+    usd_cached: float | None
+    usd_batch: float | None
+    usd_most: float | None
+
+    def __str__(self) -> str:
+        """One line."""
+        if self.usd is None:
+            money = "at an unknown price (none in models.yaml)"
+        else:
+            batch = "" if self.usd_batch is None else f", by batch ${self.usd_batch:.2f}"
+            money = f"${self.usd:.2f}, with caching ${self.usd_cached:.2f}{batch}, at most ${self.usd_most:.2f}"
+        overflow = f"; {self.too_long} do not fit the context" if self.too_long else ""
+        return (
+            f"{self.model}: {self.requests} requests ({self.answered} more are answered already), about "
+            f"{self.prompt_tokens} + {self.completion_tokens} tokens, {money}{overflow}"
+        )
+
+
+def estimate(requests: Iterable[ChatRequest], entry: ModelEntry, ledger: Ledger, expected_completion: int) -> Estimate:
+    """Count and price `requests`; nothing is sent. Raises LedgerError."""
+    now = time.time()
+    answered = completion = too_long = 0
+    most = 0.0
+    tokens_of: dict[str, int] = {}
+    times: Counter[str] = Counter()
+    for body, prompt_hash, is_answered in _opened(requests, entry, ledger):
+        if is_answered:
+            answered += 1
+            continue
+        tokens = tokens_of.setdefault(prompt_hash, prompt_tokens(body))
+        times[prompt_hash] += 1
+        cap = int(body.get(entry.capabilities.token_cap) or body.get("max_tokens") or 0)
+        expected = min(expected_completion, cap)
+        completion += expected
+        too_long += entry.context_length is not None and tokens + expected > entry.context_length
+        most += most_usd(entry, tokens, cap, now) or 0.0
+    prompt = sum(times[each] * tokens for each, tokens in tokens_of.items())
+    plain = Usage(prompt, 0, 0, completion, 0)
+    cached = _with_cache(entry, plain, [(times[each], tokens) for each, tokens in tokens_of.items()])
+    usd = cost_usd(entry, plain, now)
+    return Estimate(
+        entry.name,
+        times.total(),
+        answered,
+        prompt,
+        completion,
+        too_long,
+        usd,
+        cost_usd(entry, cached, now),
+        cost_usd(entry, plain, now, batch=True) if entry.capabilities.batch else None,
+        None if usd is None else most,
+    )
+
+
+def _opened(
+    requests: Iterable[ChatRequest], entry: ModelEntry, ledger: Ledger
+) -> Iterable[tuple[Mapping[str, Any], str, bool]]:
+    provider = provider_of(entry)
+    for part in parts(requests, 100):
+        wires = [
+            wire_request(
+                provider.body(entry, request),
+                provider=entry.provider,
+                endpoint=entry.endpoint,
+                repeat=request.repeat,
+                purpose=request.purpose,
+            )
+            for request in part
+        ]
+        found = ledger.lookup([wire.hash for wire in wires])
+        yield from ((wire.body, wire.prompt_hash, wire.hash in found) for wire in wires)
+
+
+def _with_cache(entry: ModelEntry, plain: Usage, prompts: Iterable[tuple[int, int]]) -> Usage:
+    """`plain` when of each prompt, asked so many times and so long, the first is written and the others are read."""
+    if entry.capabilities.cache == "none":
+        return plain
+    repeated = [(times, tokens) for times, tokens in prompts if times > 1 and tokens >= SHORTEST_CACHED_PROMPT]
+    read = sum((times - 1) * tokens for times, tokens in repeated)
+    written = sum(tokens for _, tokens in repeated)
+    return Usage(plain.prompt_tokens, read, written, plain.completion_tokens, 0)
