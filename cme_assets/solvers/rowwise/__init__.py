@@ -19,11 +19,13 @@ from cme_assets.solvers.rowwise.gaps import GAP
 from cme_assets.solvers.rowwise.kinks import KINKS
 from cme_assets.solvers.rowwise.rixs_dispersions import RIXS_DISPERSIONS
 from cme_assets.solvers.rowwise.rixs_lines import RIXS_LINES
+from cme_assets.solvers.rowwise.superstructures import SUPERSTRUCTURES
 from cme_assets.solvers.rowwise.widths import WIDTHS
 
 METHODS: dict[str, Callable[[ClosedBookProblem], Array]] = {
     **FERMI_EDGE,
     **DISPERSIONS,
+    **SUPERSTRUCTURES,
     **WIDTHS,
     **KINKS,
     **EXTREMA,

@@ -1,4 +1,4 @@
-"""B1 to B6: dispersions and Fermi velocities from momentum distribution curves.
+"""B1 to B4: dispersions and Fermi velocities from momentum distribution curves.
 
 Each row is fitted on its own; the answer is the low-order band that the question speaks of, drawn through the fitted
 momenta with their errors as weights.
@@ -144,7 +144,5 @@ DISPERSIONS = {
     "B2": _velocity(linear_band),
     "B3": _dispersion(quadratic_band),
     "B4": _velocity(quadratic_band),
-    "B5": _dispersion(linear_band),
-    "B6": _velocity(linear_band),
 }
 """Method by category."""
