@@ -78,7 +78,8 @@ def make_all(lake: Lake, category: str) -> None:
 
 
 def test_other_processor_features_change_no_table_and_no_float_beyond_1e_9(made_once: Settings, tmp_path: Path) -> None:
-    disabled = [name for name in ("AVX512F", "AVX512_SKX", "AVX2", "FMA3", "X86_V3", "X86_V4") if features().get(name)]
+    umath = np._core._multiarray_umath
+    disabled = [name for name in umath.__cpu_dispatch__ if umath.__cpu_features__.get(name)]
     if not disabled:
         pytest.skip("this processor has no feature that numpy can do without")
     environment = os.environ | {"NPY_DISABLE_CPU_FEATURES": " ".join(disabled), "OPENBLAS_CORETYPE": "Prescott"}
@@ -96,11 +97,6 @@ def test_other_processor_features_change_no_table_and_no_float_beyond_1e_9(made_
         assert_close(here.read(table, key), there.read(table, key))
     names = ["problem_id", "prompt", "prompt_hash"]
     assert here.read(schemas.PROMPTS, key, names).equals(there.read(schemas.PROMPTS, key, names))
-
-
-def features() -> dict[str, bool]:
-    """The processor's features as numpy sees them."""
-    return dict(np._core._multiarray_umath.__cpu_features__)
 
 
 def assert_close(one: pa.Table, other: pa.Table) -> None:
