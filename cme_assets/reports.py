@@ -10,7 +10,7 @@ import dagster as dg
 
 from dbt_reports.lake_files import fingerprint, lake_files
 from dbt_reports.project import project_fingerprint
-from resources.console import plain_console
+from resources.console import warnings_console
 from resources.settings import Settings
 
 _MADE_FROM = "reports_made_from"
@@ -29,7 +29,7 @@ def bring_reports_up_to_date(settings: Settings, instance: dg.DagsterInstance) -
     # Loading dbt takes seconds, which an idle run need not spend.
     from dbt_reports.definitions import build_defs
 
-    quiet = dg.Definitions(loggers={"console": plain_console})
+    quiet = dg.Definitions(loggers={"console": warnings_console})
     job = dg.Definitions.merge(build_defs(settings), quiet).resolve_implicit_global_asset_job_def()
     print("reports: building", file=sys.stderr, flush=True)
     try:

@@ -24,8 +24,18 @@ class _Plain(logging.Formatter):
 
 @dg.logger(description="Prints what assets say, without Dagster's events.")
 def plain_console(_: dg.InitLoggerContext) -> logging.Logger:
-    """The logger."""
-    logger = logging.Logger("condmat", level=logging.INFO)
+    """The logger of runs whose assets count what they do."""
+    return _console(logging.INFO)
+
+
+@dg.logger(description="Prints warnings only.")
+def warnings_console(_: dg.InitLoggerContext) -> logging.Logger:
+    """The logger of runs of other people's talkative assets."""
+    return _console(logging.WARNING)
+
+
+def _console(level: int) -> logging.Logger:
+    logger = logging.Logger("condmat", level=level)
     handler = logging.StreamHandler()
     handler.setFormatter(_Plain())
     handler.addFilter(_Spoken())
