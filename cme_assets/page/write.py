@@ -10,6 +10,7 @@ from cme_assets.page.charts import Chart, Point, score_chart
 from cme_assets.page.gallery import DOMAINS, Domain, category_order, read_gallery
 from cme_assets.page.inert import environment
 from cme_assets.page.report import TIERS, PageError, Report, Row, read_report
+from cme_assets.tasks.catalogue import CATEGORIES
 from resources.lake import Lake, LakeError
 from resources.settings import SettingError, Settings, read_settings
 
@@ -44,6 +45,8 @@ def render(report: Report, gallery: list[Domain]) -> str:
             published_tiers=_published_tiers(report),
             tiers=TIERS,
             heat=_heat(report),
+            categories_here=len({problem["category"] for problem in report.problems}),
+            categories_all=len(CATEGORIES),
         )
     )
 

@@ -65,12 +65,25 @@ def test_leaderboard_says_what_the_table_says(page: str, reports: duckdb.DuckDBP
     assert by_model["reference-rowwise", "direct"][9] == "unknown"
 
 
+def test_tiers_stand_in_their_columns(page: str, reports: duckdb.DuckDBPyConnection) -> None:
+    (row,) = [row for row in Tables(page).rows["tiers"] if row[0].strip() == "partial"]
+    scores = reports.execute(
+        "select printf('%.3f', score) from cme_by_tier where model = 'partial' order by tier"
+    ).fetchall()
+    assert [cell.split()[0] for cell in row[1:]] == [score or "–" for (score,) in scores]
+    assert row[3].strip() == "–"
+
+
 def test_every_category_has_its_row(page: str, reports: duckdb.DuckDBPyConnection) -> None:
     rows = {row[0].split()[0]: row for row in Tables(page).rows["categories"] if len(row) > 2}
     for category, score in reports.execute(
         "select category, score from cme_by_category where evaluation = 'leader/react/100'"
     ).fetchall():
         assert f"{score:.2f}" in [cell.strip() for cell in rows[category]]
+
+
+def test_whole_benchmark_is_not_called_a_part(page: str) -> None:
+    assert "This is a part of the benchmark" not in page
 
 
 def test_published_stand_beside(page: str) -> None:
@@ -117,3 +130,4 @@ def test_page_before_any_evaluation(tmp_path: Path, reports: duckdb.DuckDBPyConn
     text = render(read_report(database), [])
     assert "Nothing has been evaluated yet" in text
     assert "No maps have been made yet" in text
+    assert "This is a part of the benchmark: 0 of its 38 categories" in text
