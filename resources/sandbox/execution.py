@@ -22,7 +22,8 @@ class Execution:
     `result` is what it last gave to `submit`, decoded, and None when `submitted` is False. `status` is `ok` for exit
     code 0, else the script's own failure (`code_error`, `code_timeout`, `code_memory`), or `sandbox_error` when it
     never ran; `detail` says which limit, signal or defect in a few words. `stdout` and `stderr` have control characters
-    escaped. Times in seconds, `peak_memory` in bytes; `files` are new and changed files by relative name, `notes` tell
+    escaped. Times in seconds, `peak_memory` in bytes (an upper
+    bound where several processes share pages); `files` are new and changed files by relative name, `notes` tell
     what was left out of them.
     """
 

@@ -25,14 +25,16 @@ def cpu_seconds(pids: list[int]) -> float:
     return ticks / CLOCK_TICKS
 
 
-def memory_bytes(pids: list[int], preloaded: int, identity: tuple[int, int]) -> int:
-    """Anonymous and shared memory of `pids` beyond the `preloaded` bytes that they inherited from the supervisor.
+def memory_bytes(pids: list[int], preloaded: int, limit: int, identity: tuple[int, int]) -> int:
+    """Anonymous and shared memory of `pids` beyond the `preloaded` bytes that each inherited from the supervisor.
 
-    One process: its resident pages. Several: their proportional shares, so that pages shared by a fork count once;
-    these are only readable with the processes' own `identity`, their user and group.
+    The sum of their resident pages, which counts pages shared by a fork several times. Only when that is above
+    `limit` are the proportional shares read, which count them once: that is slow, because the kernel walks every page,
+    and needs the processes' own `identity`, their user and group.
     """
-    if len(pids) == 1:
-        return max(0, _sum_kilobytes(f"/proc/{pids[0]}/status", ("RssAnon:", "RssShmem:")) - preloaded)
+    most = sum(max(0, _sum_kilobytes(f"/proc/{pid}/status", ("RssAnon:", "RssShmem:")) - preloaded) for pid in pids)
+    if len(pids) == 1 or most <= limit:
+        return most
     with _as(identity):
         shares = sum(_sum_kilobytes(f"/proc/{pid}/smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) for pid in pids)
     return max(0, shares - preloaded * len(pids) // (len(pids) + TRUSTED_SHARERS))
