@@ -55,7 +55,7 @@ def serve(port: int) -> None:
         await asyncio.sleep(LATENCY_SECONDS)
         return web.Response(body=body, content_type="application/json")
 
-    app = web.Application()
+    app = web.Application(client_max_size=2**30)
     app.router.add_post("/v1/chat/completions", answer)
     web.run_app(app, host="127.0.0.1", port=port, print=None, access_log=None)
 

@@ -35,6 +35,8 @@ from resources.outcomes import Status
 # Longer answers are streamed: a silent connection dies in proxies, and Anthropic demands it above 21,333 tokens.
 STREAMED_ABOVE = 16_384
 RENEWAL_SECONDS = 25.0
+# Requests that are asked and not yet recorded, in multiples of the concurrency.
+UNRECORDED = 2
 POLL_SECONDS = 0.25
 LONGEST_POLL_SECONDS = 2.0
 
@@ -66,6 +68,8 @@ class Client:
         self._gate = Gate(entry, ledger, self._commits)
         self._sender = Sender(entry, self._provider, key, self._redactor, self._policy.try_seconds)
         self._needs_tokens = self._budget.has_ceiling or entry.tokens_per_minute is not None
+        # Answers that wait for their commit are lost with a killed process, as those in flight are.
+        self._unrecorded = asyncio.Semaphore(UNRECORDED * entry.max_concurrency)
         self._failures_in_a_row = 0
         self._stopped: str | None = None
         self._stack = AsyncExitStack()
@@ -155,24 +159,26 @@ class Client:
         transport = self._provider.transport(self._entry, plan, wire.prompt_hash, stream)
         errors = rejections = 0
         while True:
-            sent = await self._try(wire, transport, tokens, stream)
-            if sent is None:
-                await self._commits.settle(Settlement(wire.hash, status=Status.PROVIDER_ERROR))
-                return Answer(request, wire.hash, Status.PROVIDER_ERROR, attempts=tries, error=self._stopped)
-            tries += 1
-            attempt = self._attempt(sent, transport)
-            wait = None
-            if failure := sent.failure:
-                rejections, errors = rejections + failure.slow_down, errors + (not failure.slow_down)
-                wait = self._policy.wait(failure, errors, rejections)
-            charge = self._charge(attempt, sent, most)
-            if wait is None:
-                self._count(sent)
-                await self._commits.settle(Settlement(wire.hash, attempt, attempt.status, charge))
-                return self.answer(request, wire.hash, Stored(attempt.status, attempt, tries), from_ledger=False)
-            self._commits.settle(Settlement(wire.hash, attempt, None, charge)).add_done_callback(_seen)
+            async with self._unrecorded:
+                sent = await self._try(wire, transport, tokens, stream)
+                if sent is None:
+                    await self._commits.settle(Settlement(wire.hash, status=Status.PROVIDER_ERROR))
+                    return Answer(request, wire.hash, Status.PROVIDER_ERROR, attempts=tries, error=self._stopped)
+                tries += 1
+                attempt = self._attempt(sent, transport)
+                wait = None
+                if failure := sent.failure:
+                    rejections, errors = rejections + failure.slow_down, errors + (not failure.slow_down)
+                    wait = self._policy.wait(failure, errors, rejections)
+                if failure is None or wait is None:
+                    self._count(sent)
+                    charge = _charge(attempt, sent, most)
+                    await self._commits.settle(Settlement(wire.hash, attempt, attempt.status, charge))
+                    return self.answer(request, wire.hash, Stored(attempt.status, attempt, tries), from_ledger=False)
+                again = Settlement(wire.hash, attempt, None, _charge(attempt, sent, most))
+                self._commits.settle(again).add_done_callback(_seen)
             # Being told to slow down, the whole gate waits, and this one no longer than the others the first time.
-            await asyncio.sleep(wait if not failure.slow_down or rejections > 1 else 0)  # type: ignore[union-attr]
+            await asyncio.sleep(0 if failure.slow_down and rejections == 1 else wait)
 
     async def _try(self, wire: WireRequest, transport: Mapping[str, object], tokens: int, stream: bool) -> Sent | None:
         """One try, when it is this request's turn; None when the run has stopped asking."""
@@ -217,12 +223,6 @@ class Client:
             fingerprint=None if reply is None else reply.fingerprint,
         )
 
-    def _charge(self, attempt: Attempt, sent: Sent, most: float) -> float:
-        """What counts against the budget. A broken reply may have been paid for; an HTTP error was not."""
-        if attempt.cost_usd is not None:
-            return attempt.cost_usd
-        return most if sent.http_status in (None, 200) else 0.0
-
     def _count(self, sent: Sent) -> None:
         """Stop asking when no request can fare better: the key is wrong, or the provider is down."""
         if sent.failure is None or sent.failure.status.is_scored:
@@ -248,6 +248,13 @@ class Client:
         while True:
             await asyncio.sleep(RENEWAL_SECONDS)
             await self._commits.call(self._ledger.renew, self._owner)
+
+
+def _charge(attempt: Attempt, sent: Sent, most: float) -> float:
+    """What counts against the budget: the cost, or the most it can have been when the reply got lost."""
+    if attempt.cost_usd is not None:
+        return attempt.cost_usd
+    return 0.0 if sent.failure is not None and sent.failure.unbilled else most
 
 
 def _seen(future: asyncio.Future[None]) -> None:

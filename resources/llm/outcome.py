@@ -41,7 +41,7 @@ class Failure:
     """A try without a usable reply.
 
     `retry`: another try may help. `slow_down`: the provider asks for fewer requests. `fatal`: no other request of this
-    model would fare better, so that the run should stop asking.
+    model would fare better, so that the run should stop asking. `unbilled`: it surely cost nothing.
     """
 
     status: Status
@@ -50,38 +50,36 @@ class Failure:
     retry: bool = False
     slow_down: bool = False
     fatal: bool = False
+    unbilled: bool = False
     retry_after: float | None = None
 
 
 def http_failure(code: int, body: bytes, retry_after: float | None = None) -> Failure:
     """What an HTTP status other than 2xx means."""
     message = f"HTTP {code}: {error_text(body)}"
+
+    def failure(status: Status, message: str = message, **more: Any) -> Failure:
+        return Failure(status, message, code, unbilled=True, **more)
+
     if 300 <= code < 400:
-        return Failure(
-            Status.PROVIDER_ERROR,
-            f"HTTP {code}: the address redirects elsewhere, which is not followed; set base_url to the right one",
-            code,
-            fatal=True,
-        )
+        address = "the address redirects elsewhere, which is not followed; set base_url to the right one"
+        return failure(Status.PROVIDER_ERROR, f"HTTP {code}: {address}", fatal=True)
     if NO_MONEY.search(message) and code in (400, 402, 403, 429):
-        return Failure(Status.PROVIDER_ERROR, message, code, fatal=True)
-    if (code in (400, 413, 422) and TOO_LONG.search(message)) or code == 413:
-        return Failure(Status.CONTEXT_OVERFLOW, message, code)
+        return failure(Status.PROVIDER_ERROR, fatal=True)
+    # llama.cpp's server says with a 500 that a prompt does not fit.
+    if code == 413 or (code in (400, 422, 500) and TOO_LONG.search(message)):
+        return failure(Status.CONTEXT_OVERFLOW)
     if code in (400, 403, 422) and FILTERED.search(message):
-        return Failure(Status.FILTERED, message, code)
+        return failure(Status.FILTERED)
     if code in WORTH_A_RETRY:
-        # llama.cpp's server says that a prompt does not fit with a 500.
-        if TOO_LONG.search(message) and code == 500:
-            return Failure(Status.CONTEXT_OVERFLOW, message, code)
-        slow_down = code in SLOW_DOWN
-        return Failure(Status.PROVIDER_ERROR, message, code, retry=True, slow_down=slow_down, retry_after=retry_after)
-    return Failure(Status.PROVIDER_ERROR, message, code, fatal=code in (401, 402, 404))
+        return failure(Status.PROVIDER_ERROR, retry=True, slow_down=code in SLOW_DOWN, retry_after=retry_after)
+    return failure(Status.PROVIDER_ERROR, fatal=code in (401, 402, 404))
 
 
-def network_failure(kind: str, error: BaseException) -> Failure:
+def network_failure(kind: str, error: BaseException, *, unbilled: bool = False) -> Failure:
     """A time-out, a refused or broken connection, a reply that is not JSON."""
     detail = re.sub(r"\s+", " ", str(error))[:LONGEST_MESSAGE]
-    return Failure(Status.PROVIDER_ERROR, f"{kind}: {detail or type(error).__name__}", retry=True)
+    return Failure(Status.PROVIDER_ERROR, f"{kind}: {detail or type(error).__name__}", retry=True, unbilled=unbilled)
 
 
 def openai_status(words: Words, reasoning_tokens: int | None) -> tuple[Status, str | None]:

@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, Self
 
+import aiohttp
 import httpx2
 import orjson
 
@@ -79,14 +80,17 @@ class Sender:
                     return self._whole(started, response)
                 return await self._streamed(started, response)
         except (kinds.timeout, TimeoutError) as error:
-            failure = network_failure("time-out", _root(error))
+            root = _root(error)
+            unbilled = isinstance(root, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError)
+            failure = network_failure("time-out", root, unbilled=unbilled)
         except (kinds.connection, httpx2.HTTPError, OSError) as error:
-            failure = network_failure("connection", _root(error))
+            root = _root(error)
+            failure = network_failure("connection", root, unbilled=isinstance(root, aiohttp.ClientConnectorError))
         except kinds.any as error:
             # The kits' error for an event inside a stream may have no response of its own.
-            theirs = getattr(error, "response", None) or response
-            assert theirs is not None
-            return self._error(started, theirs, getattr(error, "body", None))
+            if (theirs := getattr(error, "response", None) or response) is not None:
+                return self._error(started, theirs, getattr(error, "body", None))
+            failure = network_failure("client", error)
         except (MalformedReply, ValueError, KeyError, TypeError, AttributeError) as error:
             failure = network_failure("malformed reply", error)
         finally:
