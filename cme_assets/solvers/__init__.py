@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from cme_assets.closed_book import ClosedBookProblem
+from cme_assets.physics.types import Array
 from cme_assets.solvers.rowwise import solve as row_by_row
 from cme_assets.solvers.trivial import argmax, centre, example_mean, example_position
 
-Entrant = Callable[[ClosedBookProblem], Sequence[float]]
+Entrant = Callable[[ClosedBookProblem], Sequence[float] | Array]
 
 ENTRANTS: dict[str, Entrant] = {
     "reference-rowwise": row_by_row,

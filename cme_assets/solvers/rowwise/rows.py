@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 from scipy.optimize import least_squares
 
@@ -74,7 +76,7 @@ def fermi_level(problem: ClosedBookProblem, exhibit: Exhibit) -> float:
     return float(np.clip(fitted, last, last + pixel_of(table.rows)))
 
 
-def ridge(counts: Array) -> Array:
+def ridge(counts: NDArray[Any]) -> NDArray[np.intp]:
     """Column position of the brightest connected path from the first to the last row, (n_rows,).
 
     Dynamic programming on the smoothed map, each row scaled to unit height, with a price on sideways steps.

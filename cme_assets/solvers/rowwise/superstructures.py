@@ -6,7 +6,7 @@ attenuation is fitted to the sum, and with these two fixed to every row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
@@ -25,6 +25,10 @@ SPACINGS = np.arange(0.04, 0.165, 0.0125)
 GAIN = 0.6
 """A comb is believed if it leaves less than this share of a single line's squared misfit."""
 ROUNDS = 2
+SHARPEST_SHARE = 0.5
+"""The part of the rows, from the Fermi level down, whose lines are narrow enough to show the comb."""
+TILT = 1.2
+"""Where copies overlap, what varies across them moves the fitted line by about this times its half width squared, A."""
 
 
 @dataclass(frozen=True)
@@ -140,14 +144,16 @@ def main_band(problem: ClosedBookProblem) -> Band:
     inverse, k_fermi = upright_line(k, energy, counts, level)
     band = Band(level, k_fermi, 1.0 / abs(inverse), 0.0, float(np.sign(inverse)))
     for _ in range(ROUNDS):
-        u, mean = straighten(k, energy, counts, band.direction / band.velocity, band.k_fermi, level)
+        sharp = slice(int((1.0 - SHARPEST_SHARE) * energy.size), None)
+        u, mean = straighten(k, energy[sharp], counts[sharp], band.direction / band.velocity, band.k_fermi, level)
         if u.size < 10 or np.ptp(mean) <= 0:
             break
         comb, center = find_comb(u, mean)
         rows = fit_comb_rows(k, energy, counts, band.momentum(energy) + center, comb)
         if len(rows) < 4:
             break
-        band = linear_band(rows, level, pixel)
+        error = np.hypot(rows.center_error, TILT * (0.5 * rows.fwhm) ** 2) if comb.attenuation else rows.center_error
+        band = linear_band(replace(rows, center_error=error), level, pixel)
     return band
 
 

@@ -36,17 +36,18 @@ def _square(w: Array) -> list[Array]:
 
 def _with_phonon(other: Basis) -> list[Basis]:
     """`other` with a Debye term, one law for each cut-off."""
-    return [lambda w, c=float(cutoff): [*other(w), debye_parts(w, c)[1]] for cutoff in CUTOFFS]
+
+    def law(cutoff: float) -> Basis:
+        return lambda w: [*other(w), debye_parts(w, cutoff)[1]]
+
+    return [law(float(cutoff)) for cutoff in CUTOFFS]
 
 
 def fit_law(w: Array, width: Array, error: Array, laws: list[Basis]) -> Callable[[Array], Array]:
     """The best of `laws` through the rows' widths: positive weights, outliers weighed down."""
-    best, chosen = np.inf, (laws[0], np.zeros(len(laws[0](w[:1]))))
-    for law in laws:
-        weights, cost = _robust(np.stack(law(w), axis=1), width, error)
-        if cost < best:
-            best, chosen = cost, (law, weights)
-    law, weights = chosen
+    fits = [_robust(np.stack(law(w), axis=1), width, error) for law in laws]
+    best = int(np.argmin([cost for _, cost in fits]))
+    law, (weights, _) = laws[best], fits[best]
     return lambda at: np.stack(law(at), axis=1) @ weights
 
 
