@@ -33,7 +33,7 @@ SUM_RULE = 1e-2
 def broken_physics() -> list[str]:
     """Identities of the simulator's building blocks that take no lake."""
     energy = np.linspace(-10.0, 10.0, 400_001)
-    total = np.trapezoid(spectral_function(energy, np.array(-0.1), impurity(energy, 0.02)), energy)
+    total = float(np.trapezoid(spectral_function(energy, np.array(-0.1), impurity(energy, 0.02)), energy))
     axis = PixelAxis(-0.5, 0.5, 50)
     lost = np.abs(pixel_response(axis, axis.fine(0.01), 0.01).sum(axis=1) - 1.0).max()
     w = np.linspace(-0.3, 0.3, 601)

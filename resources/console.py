@@ -22,13 +22,13 @@ class _Plain(logging.Formatter):
         return text if record.levelno < logging.WARNING else f"{record.levelname.lower()}: {text}"
 
 
-@dg.logger(description="Prints what assets say, without Dagster's events.")
+@dg.logger(None, "Prints what assets say, without Dagster's events.")
 def plain_console(_: dg.InitLoggerContext) -> logging.Logger:
     """The logger of runs whose assets count what they do."""
     return _console(logging.INFO)
 
 
-@dg.logger(description="Prints warnings only.")
+@dg.logger(None, "Prints warnings only.")
 def warnings_console(_: dg.InitLoggerContext) -> logging.Logger:
     """The logger of runs of other people's talkative assets."""
     return _console(logging.WARNING)

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -94,7 +95,7 @@ class Stored:
 class Lake:
     """Tables under `root`, which is a local folder or an address that fsspec knows, such as `s3://bucket/lake`."""
 
-    def __init__(self, root: UPath | str) -> None:
+    def __init__(self, root: PathLike[str] | str) -> None:
         self.root = UPath(root)
 
     def path(self, table: LakeTable, key: Key) -> UPath:

@@ -94,7 +94,7 @@ def _solve(lake: Lake, prompt: Mapping[str, Any], model: str) -> Reply:
         raise LakeError(f"{path}: table of {error}; delete this file and run again") from None
     start = time.perf_counter()
     try:
-        text, status, failure = answer_text(solvers.ENTRANTS[model](problem)), Status.OK, None
+        text, status, failure = answer_text(list(solvers.ENTRANTS[model](problem))), Status.OK, None
     except Exception as error:  # whatever a solver raises is its own failure, like a model's
         text, status, failure = "", Status.CODE_ERROR, f"{type(error).__name__}: {error}"
     return Reply(text, status, failure, time.perf_counter() - start)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ from cme_assets.physics.resolution import Instrument
 from cme_assets.physics.types import Array
 from cme_assets.posing import measured_table
 from cme_assets.problems import DRAWS, EXAMPLES, Sample, add_noise, clean_map, noise_map, problem_id
-from cme_assets.stages.result import Made
+from cme_assets.stages.result import Made, Remarks
 from cme_assets.tasks.catalogue import CATEGORIES
 from cme_assets.tasks.category import Category, Level
 from resources.lake import Lake
@@ -29,7 +30,7 @@ def make_problems(category_id: str, resolutions: Iterable[int]) -> Made:
     rows = [_problem_row(sample, index) for sample in samples for index in range(len(category.levels))]
     question = next(sample for sample in samples if sample.index == EXAMPLES)
     truth = ", ".join(f"{value:.5g}" for value in question.truth[:5]) + (" …" if question.truth.size > 5 else "")
-    remarks = {
+    remarks: Remarks = {
         "title": category.title,
         "question": category.question,
         "answer": f"`{truth}` {category.quantity.unit}",
@@ -51,7 +52,7 @@ def make_spectra(lake: Lake, category_id: str) -> Made:
             rows.append(_spectrum_row(sample, factor, clean))
     shown = [row for row in rows if row["resolution"] == rows[0]["resolution"] and row["draw"] in (0, EXAMPLES)]
     sharp = [row for row in shown if row["energy_factor"] == min(levels)]
-    remarks = {
+    remarks: Remarks = {
         "maps": pictures.gallery([(_titled(row), picture_of(row)) for row in sharp]),
         "number of maps": len(rows),
     }
@@ -71,11 +72,11 @@ def make_noisy_spectra(lake: Lake, category_id: str) -> Made:
     questions = [r for r in rows if r["draw"] == EXAMPLES and r["resolution"] == rows[0]["resolution"]]
     example = next(r for r in rows if r["draw"] == 0 and r["level"] == len(category.levels) - 1)
     shown = [(f"question, level {r['level']}", picture_of(r)) for r in questions]
-    remarks = {
+    remarks: Remarks = {
         "maps": pictures.gallery([*shown, (f"example, level {example['level']}", picture_of(example))]),
         "rms/peak": _by_level(questions, "rms_over_peak"),
         "pedestal/peak": _by_level(questions, "pedestal_over_peak"),
-        "highest rms/peak": float(max(r["rms_over_peak"] for r in rows)),  # type: ignore[arg-type]
+        "highest rms/peak": float(max(r["rms_over_peak"] for r in rows)),
     }
     return Made(schemas.NOISY_SPECTRA.rows(rows), remarks)
 
@@ -96,13 +97,13 @@ def noisy_maps(noisy: pa.Table) -> dict[tuple[int, int, int], Array]:
     }
 
 
-def picture_of(row: dict[str, object]) -> Array:
+def picture_of(row: dict[str, Any]) -> Array:
     """The map (size, size) of a row."""
-    size = int(row["resolution"])  # type: ignore[call-overload]
+    size = int(row["resolution"])
     return np.asarray(row["intensity"], dtype=float).reshape(size, size)
 
 
-def _arrays(rows: pa.Table, names: list[str]) -> list[dict[str, object]]:
+def _arrays(rows: pa.Table, names: list[str]) -> list[dict[str, Any]]:
     """Rows as dictionaries with the map as a numpy array, which is far quicker than a Python list."""
     intensities = rows.column("intensity").combine_chunks()
     listed = rows.select(names).to_pylist()
@@ -114,7 +115,7 @@ def _resolutions(lake: Lake, category_id: str) -> list[int]:
     return sorted(set(rows.column("resolution").to_pylist()))
 
 
-def _problem_row(sample: Sample, index: int) -> dict[str, object]:
+def _problem_row(sample: Sample, index: int) -> dict[str, Any]:
     category, level, axes = sample.category, sample.category.levels[index], sample.axes
     return {
         **_identity(category, index),
@@ -146,7 +147,7 @@ def _problem_row(sample: Sample, index: int) -> dict[str, object]:
     }
 
 
-def _spectrum_row(sample: Sample, factor: float, clean: Array) -> dict[str, object]:
+def _spectrum_row(sample: Sample, factor: float, clean: Array) -> dict[str, Any]:
     return {
         "category": sample.category.id,
         "resolution": sample.size,
@@ -158,7 +159,7 @@ def _spectrum_row(sample: Sample, factor: float, clean: Array) -> dict[str, obje
     }
 
 
-def _noisy_row(sample: Sample, index: int, level: Level, clean: Array) -> dict[str, object]:
+def _noisy_row(sample: Sample, index: int, level: Level, clean: Array) -> dict[str, Any]:
     noisy = add_noise(clean, noise_map(sample, index), level)
     return {
         **_identity(sample.category, index),
@@ -171,20 +172,20 @@ def _noisy_row(sample: Sample, index: int, level: Level, clean: Array) -> dict[s
     }
 
 
-def _printed_axes(sample: Sample, values: Array) -> dict[str, object]:
+def _printed_axes(sample: Sample, values: Array) -> dict[str, Any]:
     table = measured_table(sample, values)
     return {"row_values": table.rows, "column_values": table.columns}
 
 
-def _identity(category: Category, index: int) -> dict[str, object]:
+def _identity(category: Category, index: int) -> dict[str, Any]:
     return {"problem_id": problem_id(category, index), "category": category.id, "level": index}
 
 
-def _titled(row: dict[str, object]) -> str:
+def _titled(row: dict[str, Any]) -> str:
     return "question" if row["draw"] == EXAMPLES else "first example"
 
 
-def _by_level(rows: list[dict[str, object]], name: str) -> str:
+def _by_level(rows: list[dict[str, Any]], name: str) -> str:
     head = "| " + " | ".join(f"level {row['level']}" for row in rows) + " |"
     body = "| " + " | ".join(f"{row[name]:.3f}" for row in rows) + " |"
     return "\n".join([head, "|" + "---|" * len(rows), body])

@@ -12,7 +12,7 @@ from cme_assets.posing import pose
 from cme_assets.problems import DRAWS, Sample, problem_id
 from cme_assets.prompts import render
 from cme_assets.stages.maps import INSTRUMENT, noisy_maps
-from cme_assets.stages.result import Made
+from cme_assets.stages.result import Made, Remarks
 from cme_assets.tables import Table, TableError
 from cme_assets.tasks.catalogue import CATEGORIES
 from cme_assets.tasks.category import Given, MapKind, Quantity, Shape
@@ -35,7 +35,7 @@ def make_prompts(lake: Lake, category_id: str) -> Made:
             rows.append({**identity, "resolution": size, **_prompt_columns(problem)})
     first = str(rows[0]["prompt"])
     tokens = [int(row["prompt_tokens"]) for row in rows]
-    remarks = {
+    remarks: Remarks = {
         "prompt": f"```\n{first[:SHOWN_CHARACTERS]}\n```",
         "mean prompt tokens": sum(tokens) / len(tokens),
         "longest prompt tokens": max(tokens),
