@@ -14,6 +14,8 @@ from resources.outcomes import Status
 from resources.tokens import count_tokens
 
 DEFAULT_BUDGET = 6000
+ASKED_AGAIN = 1
+"""How often an object is asked for again in one run after its request failed; the client's own tries come on top."""
 
 
 class State(StrEnum):
@@ -67,38 +69,82 @@ async def write_documents(
 
     What `known` holds under the same identity is kept and not asked for again, also when the object has moved. All
     objects of a level are asked for at once; a level begins when the one below is done. An object with a callee that
-    failed waits, so that no document is written from a gap. `progress` gets the states so far and the number of all
-    objects after each document.
+    failed waits, so that no document is written from a gap. When all levels are done, what failed is asked for once
+    more, then what waited for it. `progress` gets the states so far and the number of all objects after each document.
     """
-    written: dict[str, Document] = {}
-    good = {document.identity: document for document in known if document.state in USABLE}
-    texts = {object_id: good[identity].text for object_id, identity in identities.items() if identity in good}
-    counts: Counter[State] = Counter()
+    writer = _Writer(graph, identities, known, ask, budget, progress)
+    while await writer.go_through():
+        pass
+    return writer.written
 
-    def keep(document: Document) -> None:
-        written[document.object_id] = document
-        counts[document.state] += 1
-        progress(counts, len(graph.objects))
 
-    async def write(item: Documented, prompt: str) -> None:
-        reply = await ask(item, prompt)
-        keep(_document(item, identities[item.object_id], reply, count_tokens(prompt)))
+class _Writer:
+    """The documents so far, and how often each object was asked for."""
 
-    for level in graph.levels():
-        asked: list[tuple[Documented, str]] = []
-        for item in level:
-            identity = identities[item.object_id]
-            if identity in good:
-                keep(replace(good[identity], object_id=item.object_id))
-            elif any(written[callee].state not in USABLE for callee in graph.waits_for.get(item.object_id, ())):
-                keep(Document(item.object_id, identity, State.WAITING))
-            else:
-                asked.append((item, document_prompt(item, graph, texts, budget)))
-        async with asyncio.TaskGroup() as group:
-            for item, prompt in asked:
-                group.create_task(write(item, prompt))
-        texts |= {item.object_id: written[item.object_id].text for item in level if written[item.object_id].text}
-    return written
+    def __init__(
+        self,
+        graph: CodeGraph,
+        identities: Mapping[str, str],
+        known: Iterable[Document],
+        ask: Ask,
+        budget: int,
+        progress: Callable[[Counter[State], int], None],
+    ) -> None:
+        self.graph, self.identities, self.ask, self.budget, self.progress = graph, identities, ask, budget, progress
+        good = {document.identity: document for document in known if document.state in USABLE}
+        self.known = {
+            object_id: replace(good[identity], object_id=object_id)
+            for object_id, identity in identities.items()
+            if identity in good
+        }
+        self.texts = {object_id: document.text for object_id, document in self.known.items()}
+        self.written: dict[str, Document] = {}
+        self.asked: Counter[str] = Counter()
+        self.counts: Counter[State] = Counter()
+
+    async def go_through(self) -> bool:
+        """One way up through the levels; True when anything was asked for."""
+        before = self.asked.total()
+        for level in self.graph.levels():
+            chosen = [item for item in level if self._is_due(item)]
+            prompts = [document_prompt(item, self.graph, self.texts, self.budget) for item in chosen]
+            async with asyncio.TaskGroup() as group:
+                for item, prompt in zip(chosen, prompts, strict=True):
+                    group.create_task(self._write(item, prompt))
+            # Only now, so that the prompts of one level do not depend on which reply came first.
+            self.texts |= {item.object_id: self.written[item.object_id].text for item in level if self._is_done(item)}
+        return self.asked.total() > before
+
+    def _is_done(self, item: Documented) -> bool:
+        document = self.written.get(item.object_id)
+        return document is not None and document.state in USABLE
+
+    def _is_due(self, item: Documented) -> bool:
+        """True when the object is to be asked for now; settles those that are known or have to wait."""
+        object_id = item.object_id
+        if object_id not in self.written and object_id in self.known:
+            self._keep(self.known[object_id])
+        if self._is_done(item) or self.asked[object_id] > ASKED_AGAIN:
+            return False
+        callees = self.graph.waits_for.get(object_id, ())
+        if all(self.written[callee].state in USABLE for callee in callees):
+            return True
+        self._keep(Document(object_id, self.identities[object_id], State.WAITING))
+        return False
+
+    async def _write(self, item: Documented, prompt: str) -> None:
+        self.asked[item.object_id] += 1
+        reply = await self.ask(item, prompt)
+        self._keep(_document(item, self.identities[item.object_id], reply, count_tokens(prompt)))
+
+    def _keep(self, document: Document) -> None:
+        former = self.written.get(document.object_id)
+        if former is not None:
+            self.counts[former.state] -= 1
+        self.written[document.object_id] = document
+        self.counts[document.state] += 1
+        if former != document:
+            self.progress(self.counts, len(self.graph.objects))
 
 
 def _document(item: Documented, identity: str, reply: Reply, tokens: int) -> Document:
