@@ -52,14 +52,19 @@ def image_name(environment: Environment) -> str:
     return f"condmat-evals-{environment.name}:{environment.fingerprint}-{inside}"
 
 
+def is_built(environment: Environment) -> bool:
+    """Whether the environment's image is there. Raises docker.errors.DockerException."""
+    with contextlib.closing(client()) as engine:
+        return bool(engine.images.list(name=image_name(environment)))
+
+
 def build(environment: Environment, base: str) -> str:
     """Builds the image unless it is there; returns its name. Raises docker.errors.BuildError with the build's log."""
     name = image_name(environment)
-    engine = client()
-    try:
-        engine.images.get(name)
-    except docker.errors.ImageNotFound:
-        arguments = {"BASE": base, "ENVIRONMENT": environment.name}
+    if is_built(environment):
+        return name
+    arguments = {"BASE": base, "ENVIRONMENT": environment.name}
+    with contextlib.closing(client()) as engine:
         engine.images.build(
             path=str(launch.SOURCE), tag=name, buildargs=arguments, network_mode="host", rm=True, forcerm=True
         )
@@ -118,6 +123,7 @@ class AttachedChannel:
         self.socket.close()
         self.stream.close()
         remove(self.container)
+        self.container.client.close()
 
 
 def remove(container: Any) -> None:
@@ -188,7 +194,8 @@ class Docker:
 def problem() -> str | None:
     """Why Docker cannot be used here, in one line; None when it can."""
     try:
-        information = client().info()
+        with contextlib.closing(client()) as engine:
+            information = engine.info()
     except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
         return f"no Docker engine answers: {str(error).splitlines()[0][:200]}"
     if information.get("OSType") != "linux":
@@ -199,8 +206,9 @@ def problem() -> str | None:
 def sweep() -> int:
     """Removes the containers whose owner is gone; they end by themselves, so it finds one only when that has failed."""
     found = 0
-    for container in client().containers.list(all=True, filters={"label": LABEL}):
-        if owner.is_gone(container.labels[LABEL]):
-            remove(container)
-            found += 1
+    with contextlib.closing(client()) as engine:
+        for container in engine.containers.list(all=True, filters={"label": LABEL}):
+            if owner.is_gone(container.labels[LABEL]):
+                remove(container)
+                found += 1
     return found

@@ -32,6 +32,7 @@ VARIABLES = {
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "NUMEXPR_NUM_THREADS": "1",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",  # no background thread, which a fork would leave behind
 }
 
 

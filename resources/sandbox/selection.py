@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 import os
 
-import docker.errors
-
 from resources.sandbox import bubblewrap, docker_engine, environments
 from resources.sandbox.environments import Environment, EnvironmentMissing
 from resources.sandbox.limits import Limits
@@ -62,7 +60,8 @@ def choose(environment: Environment, settings: Settings, ceiling: Limits) -> tup
 def problem_with(name: str, environment: Environment, settings: Settings) -> str | None:
     """Why the backend cannot run the environment, in one line; None when it can."""
     if name == docker_engine.NAME:
-        return docker_engine.problem() or _missing_image(environment)
+        missing = f"the image {docker_engine.image_name(environment)} is not built: run `make sandbox`"
+        return docker_engine.problem() or (None if docker_engine.is_built(environment) else missing)
     problem = bubblewrap.problem()
     if problem is not None:
         return problem
@@ -70,15 +69,6 @@ def problem_with(name: str, environment: Environment, settings: Settings) -> str
         environments.installed(environment, settings.data)
     except EnvironmentMissing as error:
         return str(error)
-    return None
-
-
-def _missing_image(environment: Environment) -> str | None:
-    name = docker_engine.image_name(environment)
-    try:
-        docker_engine.client().images.get(name)
-    except docker.errors.ImageNotFound:
-        return f"the image {name} is not built: run `make sandbox`"
     return None
 
 
