@@ -27,8 +27,8 @@ RATES = (0.022, 0.032, 0.045)
 GAPS = np.arange(0.012, 0.0661, 0.006)
 """Trial values, eV."""
 GAP_LIMITS = (0.003, 0.12)
-BANDS = np.arange(-0.20, 0.1201, 0.008)
-"""Trial band energies, eV."""
+BANDS = np.arange(-0.56, 0.2601, 0.008)
+"""Trial band energies, eV; as wide as the bands run across the map, or its outer columns would spoil the fit."""
 DISPLACEMENTS = np.concatenate([np.arange(-0.36, -0.05, 0.03), np.arange(0.06, 0.37, 0.03)])
 """Trial displacements of a second band, eV."""
 SECOND_HEIGHT = 0.6
@@ -78,8 +78,11 @@ def superconducting_gap(problem: ClosedBookProblem) -> Array:
     start = min(trials, key=lambda trial: curves.misfit(*trial))
     one, one_misfit = _least(curves, start)
     seconds = [(*one, displacement, SECOND_HEIGHT) for displacement in DISPLACEMENTS]
-    two, two_misfit = _least(curves, min(seconds, key=lambda trial: curves.misfit(*trial)))
-    gap = two[0] if two_misfit < TWO_BANDS_GAIN * one_misfit else one[0]
+    best = min(seconds, key=lambda trial: curves.misfit(*trial))
+    gap = one[0]
+    if curves.misfit(*best) < one_misfit:
+        two, two_misfit = _least(curves, best)
+        gap = two[0] if two_misfit < TWO_BANDS_GAIN * one_misfit else gap
     return np.array([np.clip(gap, *GAP_LIMITS)])
 
 
@@ -91,7 +94,7 @@ def _least(curves: GapCurves, start: tuple[float, ...]) -> tuple[Array, float]:
         lambda trial: curves.misfit(float(np.clip(trial[0], *GAP_LIMITS)), abs(float(trial[1])), *trial[2:]),
         start,
         method="Nelder-Mead",
-        options={"initial_simplex": simplex, "xatol": 2e-4, "fatol": 0.0, "maxfev": 50 * len(start)},
+        options={"initial_simplex": simplex, "xatol": 2e-4, "fatol": 0.0, "maxfev": 40 * len(start)},
     )
     return found.x, float(found.fun)
 
