@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -46,6 +47,30 @@ class Rows:
     hwhm: Array
     hwhm_error: Array
 
+    @cached_property
+    def slope(self) -> float:
+        """Slope of the straight line through the momenta, Angstrom/eV."""
+        return float(np.polyfit(self.w, self.momentum, 1)[0])
+
+    @cached_property
+    def values(self) -> Array:
+        """Momenta, then half widths, (2 n,), in units of their errors."""
+        return np.concatenate([self.momentum, self.hwhm]) / self.error
+
+    @cached_property
+    def error(self) -> Array:
+        """Errors of the momenta, then of the half widths, (2 n,)."""
+        return np.concatenate([self.momentum_error, self.hwhm_error])
+
+    @cached_property
+    def plain(self) -> Array:
+        """The terms besides the modes, (2 n, 4): kF, a, g and c."""
+        terms = np.zeros((2 * self.w.size, 4))
+        above, below = terms[: self.w.size], terms[self.w.size :]
+        above[:, 0], above[:, 1] = 1.0, self.w
+        below[:, 2], below[:, 3] = 1.0, self.w**2
+        return terms
+
 
 @dataclass(frozen=True)
 class Coupling:
@@ -81,25 +106,21 @@ def read_rows(problem: ClosedBookProblem, exhibit: Exhibit) -> Rows:
 
 def fit_modes(rows: Rows, cutoffs: Array, prior: Coupling | None = None, weight: Array | None = None) -> Fit:
     """The bounded linear fit for given `cutoffs` (m,), eV."""
-    n, modes = rows.w.size, len(cutoffs)
-    zero, one = np.zeros(n), np.ones(n)
+    modes = len(cutoffs)
     parts = [debye_parts(rows.w, cutoff) for cutoff in cutoffs]
-    above = np.stack([one, rows.w, zero, zero, *[-real for real, _ in parts]], axis=1)
-    below = np.stack([zero, zero, one, rows.w**2, *[rate for _, rate in parts]], axis=1)
-    error = np.concatenate([rows.momentum_error, rows.hwhm_error])
-    basis = np.concatenate([above, below]) / error[:, None]
-    values = np.concatenate([rows.momentum, rows.hwhm]) / error
+    terms = np.array([np.concatenate([-real, rate]) for real, rate in parts]).T
+    basis = np.concatenate([rows.plain, terms], axis=1) / rows.error[:, None]
     extra = np.zeros((modes if prior else 0, 4 + modes))
     if prior:
         # lam_i = b_i / a is expected at the examples' mean: a residual linear in (a, b_i), scaled by a typical a.
-        typical = max(float(np.polyfit(rows.w, rows.momentum, 1)[0]) / (1.0 + 0.5 * modes * prior.mean), 0.05)
+        typical = max(rows.slope / (1.0 + 0.5 * modes * prior.mean), 0.05)
         extra[:, 1] = -prior.mean / (prior.spread * typical)
         extra[:, 4:] = np.eye(modes) / (prior.spread * typical)
-    weight = np.ones(2 * n) if weight is None else weight
+    weight = np.ones(rows.values.size) if weight is None else weight
     matrix = np.concatenate([basis * weight[:, None], extra])
-    target = np.concatenate([values * weight, np.zeros(len(extra))])
+    target = np.concatenate([rows.values * weight, np.zeros(len(extra))])
     solution, _ = nnls(matrix, target)
-    misfit = basis @ solution - values
+    misfit = basis @ solution - rows.values
     cost = float(np.sum((weight * misfit) ** 2) + np.sum((extra @ solution) ** 2))
     scale = max(float(np.median(np.abs(misfit))), 1e-9)
     return Fit(cost, solution[4:] / max(solution[1], 1e-3), 1.0 / np.sqrt(1.0 + (misfit / (4.0 * scale)) ** 2))

@@ -6,6 +6,7 @@ Widths say what they are: `fwhm` of the Lorentzian, `sigma` the standard deviati
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import leastsq
@@ -74,14 +75,19 @@ def fit_line(x: Array, y: Array, sigma: float, center: float, fwhm: float, offse
     start = np.array([center, max(0.5 * fwhm, floor), float(np.interp(center, x, y)) - base, base])
     pull = offset.noise / offset.error if offset else 0.0
 
+    @lru_cache(maxsize=1)
+    def line_and_slopes(at: float, half: float) -> tuple[Array, Array, Array]:
+        # The search asks for the slopes where it has just asked for the line.
+        return _voigt_and_slopes(x, at, abs(half) + floor, sigma)
+
     def residual(parameters: Array) -> Array:
         at, half, height, level = parameters
-        misfit = height * _voigt_and_slopes(x, at, abs(half) + floor, sigma)[0] + level - y
+        misfit = height * line_and_slopes(at, half)[0] + level - y
         return np.append(misfit, pull * (level - base))
 
     def jacobian(parameters: Array) -> Array:
         at, half, height, _ = parameters
-        line, by_center, by_half = _voigt_and_slopes(x, at, abs(half) + floor, sigma)
+        line, by_center, by_half = line_and_slopes(at, half)
         slopes = np.stack([height * by_center, height * by_half * np.sign(half), line, np.ones_like(x)])
         return np.append(slopes, [[0.0], [0.0], [0.0], [pull]], axis=1)
 

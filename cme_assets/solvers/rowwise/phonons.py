@@ -26,7 +26,7 @@ def _splines() -> tuple[RectBivariateSpline, RectBivariateSpline]:
 
 
 def debye_parts(energy: Array, cutoff: float) -> tuple[Array, Array]:
-    """`S'` and `|S''|` of coupling one at energies w <= 0, eV; `cutoff` is kept within 3 to 179 meV."""
+    """`S'` and `|S''|` of coupling one at increasing energies w <= 0, eV; `cutoff` is kept within 3 to 179 meV."""
     cutoff = float(np.clip(cutoff, CUTOFFS[0], CUTOFFS[-1]))
-    real, rate = (spline.ev(energy, cutoff) / cutoff**2 for spline in _splines())
+    real, rate = (spline(energy, cutoff)[:, 0] / cutoff**2 for spline in _splines())
     return real, rate
