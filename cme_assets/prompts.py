@@ -9,7 +9,7 @@ from cme_assets.tasks.category import MapKind, Shape
 
 ANSWER_DECIMALS = 5
 
-_MEASURED = {
+MEASURED = {
     MapKind.ENERGY_MOMENTUM: (
         "an angle-resolved photoemission (ARPES) map: rows are the electron energy E in eV (absolute scale; the Fermi "
         "energy differs between maps), columns the momentum k in 1/Angstrom"
@@ -23,6 +23,7 @@ _MEASURED = {
         "transfer q in 1/Angstrom along one direction"
     ),
 }
+"""What a map of each kind is, as the end of a sentence."""
 
 
 def render(problem: ClosedBookProblem) -> str:
@@ -40,25 +41,33 @@ def answer_text(values: Sequence[float]) -> str:
 
 
 def _introduction(problem: ClosedBookProblem) -> str:
+    return "\n".join(
+        [
+            f"Each table below is {MEASURED[problem.map_kind]}. The first line holds the column values, the first "
+            "entry of each following line the row value; intensities are integers, scaled so that the largest is 1000.",
+            problem.observed,
+            instrument_text(problem),
+            task_text(problem),
+            "Three examples with their exact answers come first, then the question.",
+        ]
+    )
+
+
+def instrument_text(problem: ClosedBookProblem) -> str:
+    """How the maps were taken."""
     axes = "momentum" if problem.map_kind is MapKind.MOMENTUM_MOMENTUM else "energy"
     unit = "1/Angstrom" if axes == "momentum" else "eV"
-    instrument = (
+    return (
         f"The instrument broadens every map with Gaussian kernels of full width at half maximum "
         f"{problem.fwhm_rows:.4g} {unit} along the rows' axis and {problem.fwhm_columns:.4g} 1/Angstrom along the "
         f"columns' axis. Each entry is the mean over its pixel; axis values are pixel centres. Maps may carry noise "
         f"made of many small spots."
     )
-    return "\n".join(
-        [
-            f"Each table below is {_MEASURED[problem.map_kind]}. The first line holds the column values, the first "
-            "entry of each following line the row value; intensities are integers, scaled so that the largest is 1000.",
-            problem.observed,
-            instrument,
-            f"Task: {problem.question}",
-            f"Unit: {problem.quantity.unit or 'none (a pure number)'}. {_wanted(problem)}",
-            "Three examples with their exact answers come first, then the question.",
-        ]
-    )
+
+
+def task_text(problem: ClosedBookProblem) -> str:
+    """What is asked, in which unit and form."""
+    return f"Task: {problem.question}\nUnit: {problem.quantity.unit or 'none (a pure number)'}. {_wanted(problem)}"
 
 
 def _wanted(problem: ClosedBookProblem) -> str:
@@ -73,6 +82,11 @@ def _wanted(problem: ClosedBookProblem) -> str:
 
 
 def _exhibit(exhibit: Exhibit) -> str:
+    return "\n".join([*facts(exhibit), "```", exhibit.table.text, "```"])
+
+
+def facts(exhibit: Exhibit) -> list[str]:
+    """What is said about one map beside its table, a line each."""
     lines = [f"Given: {given.name} = {_given_value(given.value)} {given.unit}".rstrip() for given in exhibit.given]
     if exhibit.listed is not None:
         values = exhibit.listed.values
@@ -80,7 +94,7 @@ def _exhibit(exhibit: Exhibit) -> str:
             f"Listed {exhibit.listed.axis}s: {len(values)} consecutive {exhibit.listed.axis}s, "
             f"from {values[0]:.4f} to {values[-1]:.4f}."
         )
-    return "\n".join([*lines, "```", exhibit.table.text, "```"])
+    return lines
 
 
 def _given_value(value: float | str) -> str:
