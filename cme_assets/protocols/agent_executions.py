@@ -1,0 +1,88 @@
+"""Executions that were done, so that a killed run goes on with the very same outputs.
+
+The report on a trial is part of the next request, and times and memory differ from one execution to the next: done
+again, an execution could ask the model, and pay, for another conversation. An execution is known by what decides it:
+the script, its files, its limits and the versions of the packages. Failures of the sandbox are not kept.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import sqlite3
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import zstandard
+
+from cme_assets.protocols.agent_files import submitted_numbers
+from resources.outcomes import Status
+from resources.sandbox.execution import Execution
+from resources.sandbox.limits import Limits
+
+FILE_NAME = "executions.sqlite"
+BUSY_SECONDS = 60.0
+_KEPT = ("stdout", "stderr", "submitted", "status", "detail", "wall_s", "cpu_s", "peak_memory")
+
+
+class Executions:
+    """Executions in the SQLite file at `path`, shared by threads and processes. A context manager."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = threading.Lock()
+        self._database = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False, isolation_level=None)
+        self._database.execute("pragma journal_mode = wal")
+        self._database.execute("create table if not exists executions (key text primary key, outcome blob not null)")
+
+    def get(self, key: str) -> Execution | None:
+        """The execution kept under `key`."""
+        with self._lock:
+            row = self._database.execute("select outcome from executions where key = ?", (key,)).fetchone()
+        return None if row is None else _execution(json.loads(zstandard.decompress(row[0])))
+
+    def keep(self, key: str, execution: Execution) -> Execution:
+        """The execution that counts: `execution`, or the one that another process has kept first."""
+        if not execution.status.is_scored:
+            return execution
+        outcome = zstandard.compress(json.dumps(_columns(execution)).encode())
+        with self._lock:
+            self._database.execute("insert or ignore into executions values (?, ?)", (key, outcome))
+        return self.get(key) or execution
+
+    def __enter__(self) -> Executions:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._database.close()
+
+
+def execution_key(script: str, files: Mapping[str, bytes], limits: Limits, packages: str) -> str:
+    """Identity of an execution; `packages` is the environment's fingerprint."""
+    digest = hashlib.sha256()
+    for part in (
+        packages.encode(),
+        json.dumps(dataclasses.asdict(limits)).encode(),
+        script.encode("utf-8", "replace"),
+        *(item for name, content in sorted(files.items()) for item in (name.encode(), content)),
+    ):
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()
+
+
+def _columns(execution: Execution) -> dict[str, Any]:
+    """What an agent's run uses of it; of the result the numbers, since nothing else can be an answer."""
+    numbers = submitted_numbers(execution.result) if execution.submitted else None
+    kept = {name: getattr(execution, name) for name in _KEPT}
+    return kept | {"numbers": None if numbers is None else list(numbers)}
+
+
+def _execution(columns: dict[str, Any]) -> Execution:
+    numbers = columns.pop("numbers")
+    return Execution(**columns | {"status": Status(columns["status"]), "result": numbers})

@@ -1,0 +1,54 @@
+"""How far an agent may go. Other limits make another variant of the evaluation."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+from resources.sandbox.limits import MEBIBYTE, Limits
+
+PUBLISHED = "published"
+
+
+@dataclass(frozen=True)
+class AgentLimits:
+    """What one run of an agent may use; passing a limit is the agent's own failure.
+
+    `steps` counts its replies, `tokens` what it writes in all of them, `seconds` the processor time of all its scripts
+    before the last one; `script_seconds` (processor time) and `script_mebibytes` hold for each script. Processor time
+    does not depend on how busy the machine is, time by the clock does.
+    """
+
+    steps: int = 10
+    tokens: int = 100_000
+    seconds: float = 600.0
+    script_seconds: float = 60.0
+    script_mebibytes: int = 1024
+
+    def __post_init__(self) -> None:
+        for name, value in dataclasses.asdict(self).items():
+            if not math.isfinite(value) or value <= 0:
+                raise ValueError(f"agent limit {name}={value!r}: use a finite number above zero")
+
+    @property
+    def variant(self) -> str:
+        """The name under which results with these limits are kept: the limits that differ from the default."""
+        differing = [
+            f"{field.name} {getattr(self, field.name):g}"
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default
+        ]
+        return ", ".join(differing) or PUBLISHED
+
+    @property
+    def script(self) -> Limits:
+        """The sandbox's limits for one script."""
+        return Limits(
+            wall_s=3 * self.script_seconds,
+            cpu_s=self.script_seconds,
+            memory=self.script_mebibytes * MEBIBYTE,
+            output=64 * 1024,
+            result=256 * 1024,
+            outputs=MEBIBYTE,
+        )
