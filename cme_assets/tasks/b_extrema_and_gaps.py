@@ -35,12 +35,16 @@ from cme_assets.tasks.photoemission import (
 from cme_assets.tasks.ranges import Choice, Declared, Parameters, SignedUniform, Uniform
 
 TOP = 0.08
+CURVATURES = (0.5, 4.0)
+"""Range of c = hbar^2/(2 m*), eV A^2."""
 BELOW_BOTTOM = (0.07, 0.13)
 """Energy shown below the band's bottom, eV; about 0.10, and drawn, so that the bottom has no fixed place."""
 
-RASHBA_ENERGY = (0.005, 0.06)
-"""Kept range of aR^2/(4c), eV: a splitting that can be seen, with both branches still crossing the Fermi level. The
-full ranges of aR and c would put the bottom up to 2 eV below the window."""
+HIGHEST_RASHBA_ENERGY = 0.06
+"""Largest aR^2/(4c), eV: the branches' crossing stays below the Fermi level. The full ranges of aR (0.5 to 2 eV A) and
+of c would put the bottom up to 2 eV below the window; both are drawn within this bound where a pair is split."""
+LIGHTEST_SPLIT = 1.1
+"""Smallest curvature c of a split pair, eV A^2: below 1.04 no aR of at least 0.5 eV A keeps the bound."""
 
 
 def _rates(p: Parameters, energy: Array) -> ComplexArray:
@@ -78,11 +82,11 @@ def _parabola_intensity(p: Parameters, k: Array, energy: Array) -> Array:
     return photoemission_map(p, _parabola_window(p), np.asarray(spectral), k, energy)
 
 
-def _parabola_ranges(rashba: Declared) -> dict[str, Declared]:
+def _parabola_ranges(curvature: Declared, rashba: Declared) -> dict[str, Declared]:
     return {
         **surroundings(),
         "k_0": Uniform(-0.5, 0.5),
-        "c": Uniform(0.5, 4.0),
+        "c": curvature,
         "bottom": Uniform(-0.22, -0.08),
         "rashba": rashba,
         "below": Uniform(*BELOW_BOTTOM),
@@ -112,7 +116,7 @@ PARABOLA = Category(
     tier=2,
     map_kind=MapKind.ENERGY_MOMENTUM,
     levels=NOISE_LEVELS,
-    ranges=_parabola_ranges(lambda _: 0.0),
+    ranges=_parabola_ranges(Uniform(*CURVATURES), lambda _: 0.0),
     window=_parabola_window,
     intensity=_parabola_intensity,
     observed="One parabolic, electron-like band: bottom below the Fermi level, lines lifetime-broadened.",
@@ -134,9 +138,11 @@ BAND_BOTTOM = replace(
     tier=1,
     ranges={
         "splits": Choice((False, True), (0.6, 0.4)),
-        **_parabola_ranges(lambda p: Uniform(0.5, 2.0) if p["splits"] else 0.0),
+        **_parabola_ranges(
+            lambda p: Uniform(LIGHTEST_SPLIT if p["splits"] else CURVATURES[0], CURVATURES[1]),
+            lambda p: Uniform(0.5, 2.0 * np.sqrt(HIGHEST_RASHBA_ENERGY * p["c"])) if p["splits"] else 0.0,
+        ),
     },
-    accept=lambda p: not p["splits"] or RASHBA_ENERGY[0] <= _rashba_energy(p) <= RASHBA_ENERGY[1],
     observed=(
         "A parabolic, electron-like band with its bottom below the Fermi level; in some maps spin-orbit coupling "
         "splits it into a Rashba pair, two parabolas displaced in momentum that cross at the centre."

@@ -25,7 +25,7 @@ from cme_assets.tasks.category import (
     constant,
     velocity_gamma,
 )
-from cme_assets.tasks.photoemission import matrix_element, scalar
+from cme_assets.tasks.photoemission import scalar
 from cme_assets.tasks.ranges import Parameters, Uniform
 from cme_assets.tasks.scattering import environment, scattering_map, surroundings
 
@@ -195,7 +195,9 @@ CHARGE_ORDER = Category(
         "base": Uniform(0.1, 0.4),
         "slope": Uniform(-0.15, 0.4),
         "fwhm_loss": Uniform(0.030, 0.060),
-        **matrix_element(_order_window, lambda p: p["hwhm_q"]),
+        # The slope is in the background already; a factor over the whole profile would not be Lorentzian plus line.
+        "m1": lambda _: 0.0,
+        "m2": lambda _: 0.0,
     },
     window=_order_window,
     intensity=_order_intensity,

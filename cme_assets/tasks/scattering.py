@@ -18,7 +18,7 @@ def surroundings() -> dict[str, Declared]:
     """The environment, and a slow variation of the intensity with momentum.
 
     It multiplies whole columns and so moves nothing along the loss axis. Where a feature is sought along momentum
-    (charge order) the category declares its own, narrower slope.
+    (charge order) the category has none.
     """
     return {**environment(), "m1": Uniform(-0.5, 0.5), "m2": Uniform(0.0, 0.3)}
 
