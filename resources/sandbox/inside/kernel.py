@@ -16,6 +16,7 @@ PR_SET_NO_NEW_PRIVS = 38
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 SECCOMP_MODE_FILTER = 2
 
+_MADV_COLLAPSE = 25
 _CAPABILITY_VERSION_3 = 0x20080522
 _KEYCTL_JOIN_SESSION_KEYRING = 1
 _KEYCTL_NUMBERS = {"x86_64": 250, "aarch64": 219}
@@ -63,6 +64,20 @@ def drop_capabilities() -> None:
     header = _CapabilityHeader(_CAPABILITY_VERSION_3, 0)
     none = (ctypes.c_uint32 * 6)()
     _checked(_libc.capset(ctypes.byref(header), ctypes.byref(none)), "capset")
+
+
+def gather_into_huge_pages() -> None:
+    """Moves this process's private memory into pages of 2 MiB where it fills them, which makes forks much faster.
+
+    A fork and the end of a process cost time for every page. Kernels before 6.1 refuse, which does no harm.
+    """
+    with open("/proc/self/maps") as maps:
+        lines = [line.split() for line in maps]
+    for fields in lines:
+        start, end = (int(number, 16) for number in fields[0].split("-"))
+        anonymous = len(fields) == 5 or fields[5] == "[heap]"
+        if anonymous and fields[1].startswith("rw"):
+            _libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_COLLAPSE)
 
 
 def leave_session_keyring() -> None:

@@ -36,6 +36,7 @@ def main(config_text: str) -> None:
     os.dup2(os.open("/dev/null", os.O_WRONLY), 2)
     gc.collect()
     gc.freeze()
+    kernel.gather_into_huge_pages()
     ready = {"ready": True, "import_s": time.monotonic() - start, "python": platform.python_version()}
     os.write(1, frames.pack(ready))
     own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY) if place.isolation == "namespaces" else None
