@@ -17,6 +17,8 @@ from typing import Any
 
 from aiohttp import web
 
+SILENCE = 3600.0
+
 
 @dataclass(frozen=True)
 class Turn:
@@ -50,9 +52,10 @@ def called(script: str) -> Turn:
 
 @dataclass
 class ScriptedServer:
-    """The application. A play that has come to its end repeats its last turn."""
+    """The application. A play that has come to its end repeats its last turn; `silent_from` never gets its reply."""
 
     plays: Mapping[str, Sequence[Turn]]
+    silent_from: int | None = None
     bodies: list[dict[str, Any]] = field(default_factory=list)
 
     def app(self) -> web.Application:
@@ -70,6 +73,8 @@ class ScriptedServer:
         if play is None:
             return web.json_response({"error": {"message": "no play for this prompt"}}, status=400)
         number = sum(message["role"] == "assistant" for message in messages)
+        if self.silent_from is not None and number >= self.silent_from:
+            await asyncio.sleep(SILENCE)
         turn = play[min(number, len(play) - 1)]
         message = turn.message(number)
         finish = turn.finish or ("tool_calls" if "tool_calls" in message else "stop")
