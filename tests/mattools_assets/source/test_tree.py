@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import random
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,11 @@ from mattools_assets.source.errors import SourceError
 from mattools_assets.source.project import Project, analyse
 from mattools_assets.source.reading import decode
 from mattools_assets.source.tree import CodeObject
+
+# Shared with the live tests, and no package installs it.
+sys.path.insert(0, str(Path(__file__).parents[3]))
+
+from tests.mattools_assets.source.independent import check_against_standard_library
 
 EVERY_KIND = '''
 """The module."""
@@ -160,22 +165,6 @@ def test_a_folder_without_python_is_one_clear_line(tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def definitions(path: Path) -> dict[tuple[str, int], ast.AST]:
-    """An independent walk with the standard library."""
-    found: dict[tuple[str, int], ast.AST] = {}
-
-    def walk(node: ast.AST, above: str) -> None:
-        for child in ast.iter_child_nodes(node):
-            name = above
-            if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                name = f"{above}.{child.name}" if above else child.name
-                found[name, child.lineno] = child
-            walk(child, name)
-
-    walk(ast.parse(path.read_bytes()), "")
-    return found
-
-
 def test_any_damage_to_a_file_is_survived(tmp_path: Path) -> None:
     """Cuts, doublings and swaps in this project's own code: every result is a tree with unique keys and its tables."""
     draw = random.Random(5)
@@ -209,24 +198,6 @@ def test_any_damage_to_a_file_is_survived(tmp_path: Path) -> None:
         project.reference_table().validate(full=True)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("package", ["numpy", "dagster", "sympy"])
-def test_whole_packages_agree_with_the_standard_library(package: str) -> None:
-    """Objects, line spans, docstrings and decorators of packages that nothing here was tuned for."""
-    module = pytest.importorskip(package)
-    folder = Path(module.__file__).parent
-    project = analyse(folder.parent, folder.name)
-    by_file: dict[str, dict[tuple[str, int], CodeObject]] = {file.path: {} for file in project.files}
-    for item in documented(project):
-        by_file[item.file][item.qualified_name, item.start_line] = item
-    assert len(by_file) == len([path for path in folder.rglob("*.py") if "__pycache__" not in path.parts])
-    for path, ours in by_file.items():
-        theirs = definitions(folder.parent / path)
-        assert ours.keys() == theirs.keys(), path
-        for key, node in theirs.items():
-            item = ours[key]
-            assert item.end_line == node.end_lineno, (path, key)
-            assert item.docstring == (ast.get_docstring(node) or ""), (path, key)
-            assert len(item.decorators) == len(node.decorator_list), (path, key)
-    assert project.references
-    assert project.code_objects().num_rows == len(project.objects)
+@pytest.mark.parametrize("package", ["mattools_assets", "resources"])
+def test_this_project_agrees_with_the_standard_library(package: str) -> None:
+    check_against_standard_library(Path(__file__).parents[3] / package)
