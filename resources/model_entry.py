@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote, urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 PROVIDER_URLS = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
-REFERENCE_ENTRANTS = ("reference-rowwise", "centre", "argmax", "example-mean", "example-position")
+REFERENCE_ENTRANTS = ("reference-rowwise", "reference-laws", "centre", "argmax", "example-mean", "example-position")
 # The first four cannot stand in a Dagster partition of two dimensions, nor can "..." stand in any.
 FORBIDDEN_IN_NAMES = ("|", ",", "[", "]", "..", "\\")
 LONGEST_FOLDER = 200
@@ -136,6 +136,12 @@ class ModelEntry(_Strict):
             raise ValueError("parameters.temperature: this model takes none; remove it")
         if self.parameters.effort is not None and self.parameters.effort not in self.capabilities.efforts:
             raise ValueError("parameters.effort: is not among capabilities.efforts; add it there or remove it")
+        homes = {"cache_control": "anthropic", "openai_explicit": "openai"}
+        cache = self.capabilities.cache
+        if homes.get(cache, self.provider) != self.provider:
+            raise ValueError(f"capabilities.cache: {cache} is {homes[cache]}'s alone; use none or automatic")
+        if self.batch and self.provider == "openai_compatible":
+            raise ValueError("batch: batches are for the providers openai and anthropic only; set it to false")
         if self.batch and not self.capabilities.batch:
             raise ValueError("batch: this model has no batch endpoint; set it to false or capabilities.batch to true")
         if self.free and self.prices:

@@ -1,7 +1,7 @@
 """B1 to B4: dispersions and Fermi velocities from momentum distribution curves.
 
-Each row is fitted on its own; the answer is the low-order band that the question speaks of, drawn through the fitted
-momenta with their errors as weights.
+Each row is fitted on its own. By the law, the answer is the low-order band that the question speaks of, drawn through
+the fitted momenta with their errors as weights; alone, a listed row's momentum is its own fit's.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from scipy.optimize import least_squares
 from cme_assets.closed_book import ClosedBookProblem
 from cme_assets.physics import bands
 from cme_assets.physics.types import Array
+from cme_assets.solvers.rowwise.alone import each_alone, listed_values
 from cme_assets.solvers.rowwise.rows import RowFits, fermi_level, fit_rows, pixel_of, ridge
+from cme_assets.solvers.rowwise.tracing import trace
 
 ROUNDS = 3
 SYSTEMATIC_IN_PIXELS = 0.05
@@ -125,10 +127,15 @@ def _errors(rows: RowFits, pixel: float) -> Array:
 
 def _dispersion(shape: Shape) -> Callable[[ClosedBookProblem], Array]:
     def solve(problem: ClosedBookProblem) -> Array:
-        assert problem.test.listed is not None
-        return trace_band(problem, shape).momentum(np.array(problem.test.listed.values))
+        return trace_band(problem, shape).momentum(listed_values(problem))
 
     return solve
+
+
+def momenta_alone(problem: ClosedBookProblem) -> Array:
+    """The momentum of each listed row's own fit."""
+    rows = trace(problem, problem.test, alone=True).rows
+    return each_alone(rows.energy, rows.center, listed_values(problem))
 
 
 def _velocity(shape: Shape) -> Callable[[ClosedBookProblem], Array]:
@@ -146,3 +153,5 @@ DISPERSIONS = {
     "B4": _velocity(quadratic_band),
 }
 """Method by category."""
+DISPERSIONS_ALONE = {"B1": momenta_alone, "B3": momenta_alone}
+"""Method by category when every listed row stands for itself."""

@@ -1,4 +1,7 @@
-"""Parabolas, band bottoms and Dirac points from row-by-row fits of symmetric pairs (B7 to B9)."""
+"""Parabolas, band bottoms and Dirac points from row-by-row fits of symmetric pairs (B7 to B9).
+
+A parabola is asked column by column; alone, each listed column's energy is its own energy distribution curve's fit.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ import numpy as np
 
 from cme_assets.closed_book import ClosedBookProblem
 from cme_assets.physics.types import Array
+from cme_assets.solvers.rowwise.alone import each_alone, listed_values
+from cme_assets.solvers.rowwise.columns import column_energies
 from cme_assets.solvers.rowwise.pairs import PairFits, Rows, cone_pair, parabola_pair, rashba_pair
 
 PARABOLA_WIDTHS = np.geomspace(0.0015, 0.12, 9)
@@ -29,9 +34,13 @@ def parabola(problem: ClosedBookProblem) -> Array:
     reaches = _parabola_reaches(rows)
     center = rows.refined_center(parabola_pair, rows.symmetry_center(), reaches, PARABOLA_WIDTHS)
     bottom, curvature = bottom_and_curvature(rows.fits(parabola_pair, center, reaches, PARABOLA_WIDTHS))
-    listed = problem.test.listed
-    momentum = np.asarray(listed.values) if listed else problem.test.table.columns
-    return bottom + curvature * (momentum - center) ** 2
+    return bottom + curvature * (listed_values(problem) - center) ** 2
+
+
+def parabola_alone(problem: ClosedBookProblem) -> Array:
+    """The energy of each listed column's own fit."""
+    wanted = listed_values(problem)
+    return each_alone(*column_energies(problem, wanted), wanted)
 
 
 def band_bottom(problem: ClosedBookProblem) -> Array:
@@ -117,4 +126,6 @@ EXTREMA: dict[str, Callable[[ClosedBookProblem], Array]] = {
     "B8": band_bottom,
     "B9": dirac_point,
 }
-"""The row-wise method by category."""
+"""The method by category."""
+EXTREMA_ALONE = {"B7": parabola_alone}
+"""The method by category when every listed column stands for itself."""

@@ -1,6 +1,7 @@
 """Column-by-column fits of a damped oscillator: undamped energies along momentum, with errors.
 
-The problems state the line shape, and that the damping is the same at all momenta; so is the background.
+The problems state the line shape, and that the damping is the same at all momenta; so is the background. Columns can
+also be fitted alone, each with its own damping and background.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from cme_assets.closed_book import ClosedBookProblem
 from cme_assets.physics.excitations import scattering
 from cme_assets.physics.types import Array
-from cme_assets.solvers.rowwise.separable import Blur, straight
+from cme_assets.solvers.rowwise.separable import Blur, fit_shape, straight
 
 TEMPERATURE = 22.0
 """Middle of the temperatures that the problems state, K; it matters only at losses below 5 meV."""
@@ -57,6 +58,30 @@ def column_fits(problem: ClosedBookProblem) -> ColumnFits:
     fine = np.linspace(energies[0], energies[-1], 1 + round(float(np.ptp(energies)) / FINEST_STEP))
     energy, error = _minima(fine, _misfits(lines(damping, fine), flattened(damping)))
     return ColumnFits(table.columns, energy, error, damping)
+
+
+def energies_alone(problem: ClosedBookProblem) -> Array:
+    """Undamped energies (n_columns,), eV, of columns fitted with energy, damping, height and background of their own.
+
+    Not a number where a column shows no line.
+    """
+    table = problem.test.table
+    blur, baseline = Blur.of(table.rows, problem.fwhm_rows), straight(table.rows)
+    counts = _without(baseline, table.counts / max(float(table.counts.max()), 1.0))
+    trials = np.linspace(LOWEST_ENERGY, table.rows[-1], ENERGIES)
+
+    def lines(energy: Array, damping: float) -> Array:
+        return blur(scattering(blur.fine[:, None], energy, damping, TEMPERATURE))
+
+    def design(parameters: Array) -> Array:
+        return np.hstack([lines(parameters[:1], parameters[1]), baseline])
+
+    costs = np.array([_misfits(_without(baseline, lines(trials, damping)), counts) for damping in DAMPINGS])
+    best = costs.reshape(-1, counts.shape[1]).argmin(axis=0)
+    starts = zip(trials[best % ENERGIES], DAMPINGS[best // ENERGIES], strict=True)
+    lower, upper = (0.5 * LOWEST_ENERGY, 0.5 * DAMPINGS[0]), (table.rows[-1], 2.0 * DAMPINGS[-1])
+    fits = [fit_shape(design, curve, [start], lower, upper) for curve, start in zip(counts.T, starts, strict=True)]
+    return np.array([fit.parameters[0] if fit.heights[0] > 0 else np.nan for fit in fits])
 
 
 def _around(best: int) -> Array:

@@ -1,4 +1,8 @@
-"""Dispersions of magnons, paramagnons and plasmons from column-by-column fits (F4 to F6, G2, G5)."""
+"""Dispersions of magnons, paramagnons and plasmons from column-by-column fits (F4 to F6, G2, G5).
+
+By the law, columns share one damping and one background, and a smooth or stated dispersion is drawn through their
+energies; alone, each listed column has its own of everything.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,8 @@ from cme_assets.physics.excitations import (
     square_lattice_factor,
 )
 from cme_assets.physics.types import Array
-from cme_assets.solvers.rowwise.oscillators import ColumnFits, column_fits
+from cme_assets.solvers.rowwise.alone import each_alone, listed_values
+from cme_assets.solvers.rowwise.oscillators import ColumnFits, column_fits, energies_alone
 from cme_assets.solvers.rowwise.smoothing import smooth_curve
 
 OUTLIER = 4.0
@@ -25,22 +30,23 @@ PASSES = 6
 def dispersion(problem: ClosedBookProblem) -> Array:
     """Undamped energies at the listed columns, smoothed along momentum as far as the noise calls for."""
     fits = column_fits(problem)
-    listed = problem.test.listed
-    wanted = np.asarray(listed.values) if listed else fits.q
-    return smooth_curve(fits.q, fits.energy, fits.error, wanted)
+    return smooth_curve(fits.q, fits.energy, fits.error, listed_values(problem))
+
+
+def dispersion_alone(problem: ClosedBookProblem) -> Array:
+    """The undamped energy of each listed column's own fit."""
+    return each_alone(problem.test.table.columns, energies_alone(problem), listed_values(problem))
 
 
 def paramagnon(problem: ClosedBookProblem) -> Array:
     """The stated dispersion, proportional to |sin(q a / 2)|, fitted to the column-by-column energies."""
     a = _given(problem.test, "lattice constant")
     fits = column_fits(problem)
-    listed = problem.test.listed
-    wanted = np.asarray(listed.values) if listed else fits.q
 
     def shape(q: Array) -> Array:
         return np.abs(np.sin(0.5 * q * a))
 
-    return proportionality(fits, shape(fits.q)) * shape(wanted)
+    return proportionality(fits, shape(fits.q)) * shape(listed_values(problem))
 
 
 def exchange(problem: ClosedBookProblem) -> Array:
@@ -89,4 +95,6 @@ RIXS_DISPERSIONS: dict[str, Callable[[ClosedBookProblem], Array]] = {
     "G2": dispersion,
     "G5": acoustic_velocity,
 }
-"""The row-wise method by category."""
+"""The method by category."""
+RIXS_DISPERSIONS_ALONE = dict.fromkeys(("F4", "F6", "G2"), dispersion_alone)
+"""The method by category when every listed column stands for itself."""

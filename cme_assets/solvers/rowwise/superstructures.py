@@ -14,6 +14,7 @@ from scipy.optimize import least_squares, leastsq
 
 from cme_assets.closed_book import ClosedBookProblem
 from cme_assets.physics.types import Array
+from cme_assets.solvers.rowwise.alone import each_alone, listed_values
 from cme_assets.solvers.rowwise.dispersions import Band, linear_band
 from cme_assets.solvers.rowwise.rows import RowFits, fermi_level, pixel_of
 
@@ -132,8 +133,8 @@ def fit_comb_rows(k: Array, energy: Array, counts: Array, guess: Array, comb: Co
     return RowFits(*np.array(kept).reshape(-1, 8).T)
 
 
-def main_band(problem: ClosedBookProblem) -> Band:
-    """The strongest straight band of the question."""
+def main_band(problem: ClosedBookProblem) -> tuple[Band, RowFits | None]:
+    """The strongest straight band of the question, and the rows' own fits; None if too few rows could be fitted."""
     table = problem.test.table
     level = fermi_level(problem, problem.test)
     keep = table.rows < level
@@ -143,6 +144,7 @@ def main_band(problem: ClosedBookProblem) -> Band:
     pixel = pixel_of(k)
     inverse, k_fermi = upright_line(k, energy, counts, level)
     band = Band(level, k_fermi, 1.0 / abs(inverse), 0.0, float(np.sign(inverse)))
+    fitted: RowFits | None = None
     for _ in range(ROUNDS):
         sharp = slice(int((1.0 - SHARPEST_SHARE) * energy.size), None)
         u, mean = straighten(k, energy[sharp], counts[sharp], band.direction / band.velocity, band.k_fermi, level)
@@ -152,20 +154,29 @@ def main_band(problem: ClosedBookProblem) -> Band:
         rows = fit_comb_rows(k, energy, counts, band.momentum(energy) + center, comb)
         if len(rows) < 4:
             break
+        fitted = rows
         error = np.hypot(rows.center_error, TILT * (0.5 * rows.fwhm) ** 2) if comb.attenuation else rows.center_error
         band = linear_band(replace(rows, center_error=error), level, pixel)
-    return band
+    return band, fitted
 
 
 def _momenta(problem: ClosedBookProblem) -> Array:
-    listed = problem.test.listed
-    return main_band(problem).momentum(np.array(listed.values) if listed else problem.test.table.rows)
+    return main_band(problem)[0].momentum(listed_values(problem))
+
+
+def momenta_alone(problem: ClosedBookProblem) -> Array:
+    """The momentum of each listed row's own fit of the comb; where hardly a row could be fitted, the band's."""
+    band, rows = main_band(problem)
+    wanted = listed_values(problem)
+    return band.momentum(wanted) if rows is None else each_alone(rows.energy, rows.center, wanted)
 
 
 def _velocity(problem: ClosedBookProblem) -> Array:
-    band = main_band(problem)
+    band, _ = main_band(problem)
     return np.array([band.direction * band.velocity])
 
 
 SUPERSTRUCTURES = {"B5": _momenta, "B6": _velocity}
 """Method by category."""
+SUPERSTRUCTURES_ALONE = {"B5": momenta_alone}
+"""Method by category when every listed row stands for itself."""

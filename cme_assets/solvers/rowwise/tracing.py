@@ -32,8 +32,11 @@ class Trace:
     rows: RowFits
 
 
-def trace(problem: ClosedBookProblem, exhibit: Exhibit) -> Trace:
-    """Ridge, row fits from it, and again from the smooth curve through them with one background for all rows."""
+def trace(problem: ClosedBookProblem, exhibit: Exhibit, alone: bool = False) -> Trace:
+    """Ridge, row fits from it, and again from the smooth curve through them with one background for all rows.
+
+    `alone` leaves each row its own background.
+    """
     table = exhibit.table
     level = fermi_level(problem, exhibit)
     keep = table.rows < level
@@ -51,7 +54,7 @@ def trace(problem: ClosedBookProblem, exhibit: Exhibit) -> Trace:
         rows = found
         curve, derivative = _guide(rows.energy, rows.center, np.hypot(rows.center_error, LEAST_ERROR_IN_PIXELS * pixel))
         start, slope = curve(energy), np.abs(derivative(energy))
-        background = common_background(rows)
+        background = None if alone else common_background(rows)
     return Trace(level, rows)
 
 

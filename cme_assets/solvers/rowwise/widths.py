@@ -1,4 +1,8 @@
-"""C1 to C5: intrinsic widths of momentum distribution curves, row by row, smoothed by the law that the prompt names."""
+"""C1 to C5: intrinsic widths of momentum distribution curves, row by row.
+
+By the law, the answer is the width's law that the prompt names, fitted through the rows' widths; alone, a listed row's
+width is its own fit's.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from scipy.optimize import nnls
 
 from cme_assets.closed_book import ClosedBookProblem
 from cme_assets.physics.types import Array
+from cme_assets.solvers.rowwise.alone import each_alone, listed_values
 from cme_assets.solvers.rowwise.phonons import debye_parts
 from cme_assets.solvers.rowwise.tracing import trace
 
@@ -66,15 +71,26 @@ def _robust(basis: Array, values: Array, error: Array) -> tuple[Array, float]:
 
 def _widths(laws: list[Basis]) -> Callable[[ClosedBookProblem], Array]:
     def solve(problem: ClosedBookProblem) -> Array:
-        listed = np.array(problem.test.listed.values) if problem.test.listed else problem.test.table.rows
+        listed = listed_values(problem)
         found = trace(problem, problem.test)
         rows, level = found.rows, found.fermi_energy
         if len(rows) == 0:
-            return np.full(listed.size, np.mean([np.mean(example.answer or (0.0,)) for example in problem.examples]))
+            return _usual(problem)
         error = np.hypot(rows.fwhm_error, LEAST_ERROR)
         return fit_law(rows.energy - level, rows.fwhm, error, laws)(listed - level)
 
     return solve
+
+
+def widths_alone(problem: ClosedBookProblem) -> Array:
+    """The intrinsic width of each listed row's own fit."""
+    rows = trace(problem, problem.test, alone=True).rows
+    return each_alone(rows.energy, rows.fwhm, listed_values(problem)) if len(rows) else _usual(problem)
+
+
+def _usual(problem: ClosedBookProblem) -> Array:
+    """The examples' mean width, where no row of the question could be fitted."""
+    return np.full(problem.wanted, np.mean([np.mean(example.answer or (0.0,)) for example in problem.examples]))
 
 
 WIDTHS = {
@@ -85,3 +101,5 @@ WIDTHS = {
     "C5": _widths(_with_phonon(_linear)),
 }
 """Method by category."""
+WIDTHS_ALONE = dict.fromkeys(WIDTHS, widths_alone)
+"""Method by category when every listed row stands for itself."""

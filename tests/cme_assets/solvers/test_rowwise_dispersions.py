@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit, voigt_profile
 
 from cme_assets.physics.types import Array
-from cme_assets.solvers.rowwise import solve
+from cme_assets.solvers.rowwise import by_laws as solve
 from cme_assets.solvers.rowwise.lines import NO_LINE, fit_line, instrument_sigma, voigt
 
 KELVIN = 8.617333262e-5

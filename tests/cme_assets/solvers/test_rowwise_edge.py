@@ -11,7 +11,7 @@ from scipy.special import erfc, expit
 
 from cme_assets.closed_book import ClosedBookProblem, Exhibit
 from cme_assets.physics.types import Array
-from cme_assets.solvers.rowwise import METHODS, solve
+from cme_assets.solvers.rowwise import LAWS, by_laws
 from cme_assets.solvers.rowwise.edges import fit_edge
 from cme_assets.tables import Table
 from cme_assets.tasks.category import MapKind, Quantity, Shape
@@ -64,19 +64,19 @@ def _problem(category: str, counts: Array) -> ClosedBookProblem:
 def test_the_fermi_energy_of_a_map_is_found_in_its_sum_over_momenta() -> None:
     curve = 1000.0 * expit(-(ENERGY - 5.0311) / (KELVIN * 100.0))
     counts = np.rint(np.outer(curve, np.linspace(0.6, 1.0, 100)))
-    assert solve(_problem("A1", counts)) == pytest.approx([5.0311], abs=5e-4)
+    assert by_laws(_problem("A1", counts)) == pytest.approx([5.0311], abs=5e-4)
 
 
 @pytest.mark.parametrize("counts", [np.zeros((100, 100)), np.full((100, 100), 1000)])
 def test_an_empty_map_gives_one_finite_number(counts: Array) -> None:
-    answer = solve(_problem("A1", counts))
+    answer = by_laws(_problem("A1", counts))
     assert len(answer) == 1
     assert np.isfinite(answer).all()
 
 
 def test_a_category_without_method_is_refused() -> None:
     with pytest.raises(NotImplementedError, match="X9"):
-        solve(_problem("X9", np.zeros((100, 100))))
+        by_laws(_problem("X9", np.zeros((100, 100))))
 
 
 def test_the_solver_needs_nothing_that_makes_problems() -> None:
@@ -85,8 +85,8 @@ def test_the_solver_needs_nothing_that_makes_problems() -> None:
         "bad = [m for m in sys.modules if m in ('cme_assets.problems', 'cme_assets.posing') "
         "or m.startswith(('dagster', 'cme_assets.tasks.')) "
         "and m not in ('cme_assets.tasks.category', 'cme_assets.tasks.ranges')]; "
-        "print(bad, len(r.METHODS))"
+        "print(bad, len(r.LAWS))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    assert run.stdout.split() == ["[]", str(len(METHODS))]
+    assert run.stdout.split() == ["[]", str(len(LAWS))]

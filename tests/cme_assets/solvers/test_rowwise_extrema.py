@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from cme_assets.closed_book import ClosedBookProblem, ListedValues
 from cme_assets.physics.types import Array
-from cme_assets.solvers.rowwise import solve
+from cme_assets.solvers.rowwise import by_laws as solve
 from cme_assets.solvers.rowwise.extrema import bottom_and_curvature, node_energy
 from cme_assets.solvers.rowwise.pairs import PairFits
 

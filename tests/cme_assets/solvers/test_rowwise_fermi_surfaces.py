@@ -10,7 +10,7 @@ import pytest
 
 from cme_assets.closed_book import ClosedBookProblem
 from cme_assets.physics.types import Array
-from cme_assets.solvers.rowwise import solve
+from cme_assets.solvers.rowwise import by_laws as solve
 from cme_assets.solvers.rowwise.diagonal_cuts import DiagonalCuts
 from cme_assets.tables import Table
 from cme_assets.tasks.category import Given

@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from cme_assets.closed_book import ClosedBookProblem
 from cme_assets.physics.types import Array
-from cme_assets.solvers.rowwise import solve
+from cme_assets.solvers.rowwise import by_laws as solve
 from cme_assets.tasks.category import Given
 
 FERMI = 6.5

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit, voigt_profile
 
 from cme_assets.physics.types import Array
-from cme_assets.solvers.rowwise import solve
+from cme_assets.solvers.rowwise import by_laws as solve
 from cme_assets.solvers.rowwise.kinks import Coupling, Rows, find_modes, fit_modes
 from cme_assets.solvers.rowwise.phonons import debye_parts
 

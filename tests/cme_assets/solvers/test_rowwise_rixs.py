@@ -11,7 +11,7 @@ import pytest
 
 from cme_assets.closed_book import ClosedBookProblem, ListedValues
 from cme_assets.physics.types import Array
-from cme_assets.solvers.rowwise import solve
+from cme_assets.solvers.rowwise import by_laws as solve
 from cme_assets.solvers.rowwise.smoothing import smooth_curve
 from cme_assets.tasks.category import Given
 
