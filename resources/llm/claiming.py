@@ -20,6 +20,8 @@ from resources.outcomes import Status
 
 # A claim lapses this long after its last renewal; a dead process's claims are free before (see `owner`).
 CLAIM_SECONDS = 90.0
+# A batch takes a day at most; then its results are there, or it has expired.
+BATCH_CLAIM_SECONDS = 30 * 3_600.0
 
 _RECORD = (
     update(requests)

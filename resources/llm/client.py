@@ -21,11 +21,11 @@ from resources.llm.ledger import Ledger
 from resources.llm.outcome import MalformedReply
 from resources.llm.owner import new_owner
 from resources.llm.pricing import cost_usd, most_usd, price_at
-from resources.llm.providers import CachePlan, provider_of
+from resources.llm.providers import CachePlan, output_cap, provider_of, wire
 from resources.llm.records import Attempt, Claim, ClaimState, Opening, Settlement, Stored
-from resources.llm.request import ChatRequest, WireRequest, wire_request
+from resources.llm.request import ChatRequest, WireRequest
 from resources.llm.retry import RetryPolicy
-from resources.llm.secrets import Redactor
+from resources.llm.secrets import Redactor, key_of
 from resources.llm.sending import Sender, Sent, parse
 from resources.llm.tokens import prompt_tokens
 from resources.llm.usage import UNKNOWN
@@ -60,7 +60,7 @@ class Client:
         self._provider = provider_of(entry)
         self._policy = policy or RetryPolicy()
         self._budget = budget or Budget(new_run())
-        key = (environment.get(entry.key_env, "").strip() or None) if entry.key_env else None
+        key = key_of(entry, environment)
         self._redactor = Redactor(key)
         self._owner = new_owner()
         self._ledger = ledger
@@ -88,11 +88,7 @@ class Client:
 
     def wire(self, request: ChatRequest) -> WireRequest:
         """The request as it would be sent, with its identity."""
-        body = self._provider.body(self._entry, request)
-        its = self._entry
-        return wire_request(
-            body, provider=its.provider, endpoint=its.endpoint, repeat=request.repeat, purpose=request.purpose
-        )
+        return wire(self._provider, self._entry, request)
 
     async def lookup(self, hashes: list[str]) -> dict[str, Stored]:
         """Final outcomes that the ledger has already."""
@@ -154,8 +150,7 @@ class Client:
         self, request: ChatRequest, wire: WireRequest, plan: CachePlan, tokens: int, most: float, tries: int
     ) -> Answer:
         """Try until there is a final outcome. The claim is this client's; `tries` were made before it."""
-        cap = (request.parameters or self._entry.parameters).max_output_tokens
-        stream = cap > STREAMED_ABOVE
+        stream = output_cap(self._entry, wire.body) > STREAMED_ABOVE
         transport = self._provider.transport(self._entry, plan, wire.prompt_hash, stream)
         errors = rejections = 0
         while True:
@@ -236,8 +231,7 @@ class Client:
     def _most_usd(self, wire: WireRequest, tokens: int) -> float | None:
         if not self._budget.has_ceiling:
             return None
-        cap = wire.body.get(self._entry.capabilities.token_cap) or wire.body.get("max_tokens")
-        return most_usd(self._entry, tokens, int(cap or 0), time.time())
+        return most_usd(self._entry, tokens, output_cap(self._entry, wire.body), time.time())
 
     def _why_no_money(self, most: float | None) -> str:
         if most is None:

@@ -14,8 +14,8 @@ from typing import Any
 
 from resources.llm.ledger import Ledger
 from resources.llm.pricing import cost_usd, most_usd
-from resources.llm.providers import provider_of
-from resources.llm.request import ChatRequest, wire_request
+from resources.llm.providers import output_cap, provider_of, wire
+from resources.llm.request import ChatRequest
 from resources.llm.storing import parts
 from resources.llm.tokens import prompt_tokens
 from resources.llm.usage import Usage
@@ -71,7 +71,7 @@ def estimate(requests: Iterable[ChatRequest], entry: ModelEntry, ledger: Ledger,
             continue
         tokens = tokens_of.setdefault(prompt_hash, prompt_tokens(body))
         times[prompt_hash] += 1
-        cap = int(body.get(entry.capabilities.token_cap) or body.get("max_tokens") or 0)
+        cap = output_cap(entry, body)
         expected = min(expected_completion, cap)
         completion += expected
         too_long += entry.context_length is not None and tokens + expected > entry.context_length
@@ -99,18 +99,9 @@ def _opened(
 ) -> Iterable[tuple[Mapping[str, Any], str, bool]]:
     provider = provider_of(entry)
     for part in parts(requests, 100):
-        wires = [
-            wire_request(
-                provider.body(entry, request),
-                provider=entry.provider,
-                endpoint=entry.endpoint,
-                repeat=request.repeat,
-                purpose=request.purpose,
-            )
-            for request in part
-        ]
-        found = ledger.lookup([wire.hash for wire in wires])
-        yield from ((wire.body, wire.prompt_hash, wire.hash in found) for wire in wires)
+        wires = [wire(provider, entry, request) for request in part]
+        found = ledger.lookup([each.hash for each in wires])
+        yield from ((each.body, each.prompt_hash, each.hash in found) for each in wires)
 
 
 def _with_cache(entry: ModelEntry, plain: Usage, prompts: Iterable[tuple[int, int]]) -> Usage:

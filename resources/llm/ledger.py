@@ -11,17 +11,17 @@ from dataclasses import asdict
 from typing import Any, Self, TypeVar
 
 import orjson
-from sqlalchemy import select, update
+from sqlalchemy import insert, select, update
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from resources.llm.budget import Budget, day_scope, run_scope
-from resources.llm.claiming import CLAIM_SECONDS, claim, settle, spent
+from resources.llm.claiming import BATCH_CLAIM_SECONDS, CLAIM_SECONDS, claim, settle, spent
 from resources.llm.database import open_engine, reading, writing
 from resources.llm.pacing import FORGET_SECONDS, Pace
-from resources.llm.records import Claim, Exchange, Opening, Stored
+from resources.llm.records import Batch, Claim, Exchange, Opening, Stored
 from resources.llm.request import restore, text_references
-from resources.llm.schema import limits, requests, texts
+from resources.llm.schema import batches, limits, requests, texts
 from resources.llm.storing import decompress, load_texts, parts, stored, text_row
 
 T = TypeVar("T")
@@ -90,6 +90,26 @@ class Ledger:
             statement = self._insert(limits).values(key=key, **state)
             connection.execute(statement.on_conflict_do_update(index_elements=[limits.c.key], set_=state))
             return result
+
+    def open_batch(self, batch: Batch, owner: str) -> None:
+        """Remember a batch before it is submitted; its claims hold until it must have ended."""
+        with writing(self._engine) as connection:
+            connection.execute(insert(batches), {**asdict(batch), "state": "open"})
+            held = update(requests).where(requests.c.claimed_until.is_not(None), requests.c.claimed_by == owner)
+            connection.execute(held.values(claimed_until=batch.created_at + BATCH_CLAIM_SECONDS))
+
+    def update_batch(self, key: str, **values: Any) -> None:
+        """Set `provider_id`, or `state` and `closed_at`."""
+        with writing(self._engine) as connection:
+            connection.execute(update(batches).where(batches.c.key == key).values(**values))
+
+    def open_batches(self, endpoint: str, model: str) -> list[Batch]:
+        """Batches of a model that were not collected yet, oldest first."""
+        names = ("key", "provider_id", "endpoint", "model", "run", "requests", "created_at")
+        own = (batches.c.endpoint == endpoint, batches.c.model == model, batches.c.state == "open")
+        query = select(*(batches.c[name] for name in names)).where(*own).order_by(batches.c.created_at)
+        with reading(self._engine) as connection:
+            return [Batch(**row) for row in connection.execute(query).mappings()]
 
     def body(self, request_hash: str) -> Any:
         """A request's body with its texts. Raises KeyError for an unknown hash."""

@@ -22,6 +22,11 @@ def new_owner() -> str:
     return f"{_machine()}|{os.getpid()}|{_began(os.getpid())}|{next(_count)}"
 
 
+def batch_owner(key: str) -> str:
+    """The name that holds a batch's claims: no process's, so that they hold whoever dies."""
+    return f"batch {key}|0|0|0"
+
+
 def process_of(owner: str) -> str:
     """What the names of all owners in one process begin with."""
     return owner.rsplit("|", 1)[0] + "|"

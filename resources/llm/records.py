@@ -86,3 +86,16 @@ class Exchange:
 
     settlements: list[Settlement] = field(default_factory=list)
     openings: list[Opening] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Requests that were given to a provider together, to be answered within a day at half the price."""
+
+    key: str
+    endpoint: str
+    model: str
+    run: str
+    requests: int
+    created_at: float
+    provider_id: str | None = None

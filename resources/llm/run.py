@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import queue
+import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import aclosing, suppress
 
 from resources.llm.answer import Answer, Tally
 from resources.llm.budget import Budget
@@ -24,6 +26,10 @@ from resources.model_entry import ModelEntry
 PORTION_REQUESTS = 500
 PORTION_CHARACTERS = 8_000_000
 PROGRESS_SECONDS = 1.0
+# Answers that a caller without an event loop has not taken yet.
+WAITING_ANSWERS = 1_000
+# Of prompts as long as a spectrum's tables only so many are held at once, or memory would grow with the concurrency.
+LONG_PROMPT, MOST_LONG_PROMPTS = 100_000, 64
 # Requests beyond those in flight that are already claimed, so that a free place is filled at once.
 AHEAD = 3
 
@@ -39,7 +45,7 @@ async def ask_all(
     budget: Budget | None = None,
     progress: Callable[[Tally], None] | None = None,
     policy: RetryPolicy | None = None,
-) -> AsyncIterator[Answer]:
+) -> AsyncGenerator[Answer, None]:
     """Answers to `requests` in the order they come, each once committed; `answer.request` is the very request.
 
     `environment` holds the key (`registry.read_environment`). `progress` is called about once a second and at the
@@ -77,28 +83,81 @@ def ask_all_now(
     progress: Callable[[Tally], None] | None = None,
     policy: RetryPolicy | None = None,
 ) -> Iterator[Answer]:
-    """The same for callers without an event loop; closing the iterator stops the run and frees its claims."""
-    answers = ask_all(requests, entry, ledger, environment, budget=budget, progress=progress, policy=policy)
-    with asyncio.Runner() as runner:
+    """The same for callers without an event loop; closing the iterator stops the run and frees its claims.
 
-        async def following() -> Answer | None:
-            return await anext(answers, None)
+    The run goes on in a thread of its own while the caller works on an answer; `requests` and `progress` are used
+    in that thread.
+    """
+    found: queue.Queue[Answer | BaseException | None] = queue.Queue(maxsize=WAITING_ANSWERS)
+    stopped = threading.Event()
+    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None]] = []
 
-        async def close() -> None:
-            await answers.aclose()  # type: ignore[attr-defined]
+    def hand_over(item: Answer | BaseException | None) -> None:
+        while not stopped.is_set():
+            with suppress(queue.Full):
+                found.put(item, timeout=0.1)
+                return
 
+    async def work() -> None:
+        running.append((asyncio.get_running_loop(), asyncio.current_task()))
+        answers = ask_all(requests, entry, ledger, environment, budget=budget, progress=progress, policy=policy)
+        async with aclosing(answers):
+            async for answer in answers:
+                # The caller may be slow; the requests in flight must not wait for it.
+                try:
+                    found.put_nowait(answer)
+                except queue.Full:
+                    await asyncio.to_thread(hand_over, answer)
+
+    def run() -> None:
         try:
-            while (answer := runner.run(following())) is not None:
-                yield answer
-        finally:
-            runner.run(close())
+            asyncio.run(work())
+            hand_over(None)
+        except BaseException as error:
+            hand_over(error)
+
+    thread = threading.Thread(target=run, name=f"asking {entry.name}", daemon=True)
+    thread.start()
+    try:
+        while (item := found.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        stopped.set()
+        for loop, task in running:
+            # Without effect when the run has ended; a closed loop says so.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(task.cancel if task else loop.stop)
+        thread.join()
+
+
+class _Places:
+    """How many requests are on their way at once, and how many of them with long prompts."""
+
+    def __init__(self, count: int) -> None:
+        self._all, self._long = asyncio.Semaphore(count), asyncio.Semaphore(MOST_LONG_PROMPTS)
+
+    async def acquire(self, wire: WireRequest) -> None:
+        if self._is_long(wire):
+            await self._long.acquire()
+        await self._all.acquire()
+
+    def release(self, wire: WireRequest) -> None:
+        self._all.release()
+        if self._is_long(wire):
+            self._long.release()
+
+    @staticmethod
+    def _is_long(wire: WireRequest) -> bool:
+        return sum(map(len, wire.texts.values())) > LONG_PROMPT
 
 
 async def _feed(
     requests: Iterable[ChatRequest], client: Client, entry: ModelEntry, found: asyncio.Queue[Sequence[Answer] | None]
 ) -> None:
     """Put everything that is answered into `found`, and None at the end or when something breaks."""
-    places = asyncio.Semaphore(max(2, int(AHEAD * entry.max_concurrency)))
+    places = _Places(max(2, int(AHEAD * entry.max_concurrency)))
     caches = entry.capabilities.cache != "none"
     try:
         async with asyncio.TaskGroup() as group:
@@ -108,7 +167,7 @@ async def _feed(
                 if known:
                     await found.put([client.answer(request, wire.hash, stored[wire.hash]) for request, wire in known])
                 for members in _groups([pair for pair in portion if pair[1].hash not in stored], caches):
-                    await places.acquire()
+                    await places.acquire(members[0][1])
                     group.create_task(_ask_group(members, client, places, found))
     except BaseExceptionGroup as errors:
         # One line about what broke says more than a tree of the same from every request in flight.
@@ -118,18 +177,18 @@ async def _feed(
 
 
 async def _ask_group(
-    members: Sequence[Pair], client: Client, places: asyncio.Semaphore, found: asyncio.Queue[Sequence[Answer] | None]
+    members: Sequence[Pair], client: Client, places: _Places, found: asyncio.Queue[Sequence[Answer] | None]
 ) -> None:
     """The first member alone, so that the cache entry it makes serves the others. One place is taken already."""
     plan = CachePlan.AGAIN if len(members) > 1 else CachePlan.ONCE
 
     async def ask(pair: Pair, acquire: bool) -> None:
         if acquire:
-            await places.acquire()
+            await places.acquire(pair[1])
         try:
             answer = await client.ask(pair[0], wire=pair[1], plan=plan)
         finally:
-            places.release()
+            places.release(pair[1])
         await found.put([answer])
 
     await ask(members[0], acquire=False)

@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 # The newest migration: a ledger at it is opened without loading Alembic.
-REVISION = "0001"
+REVISION = "0002"
 
 metadata = MetaData()
 # SQLite counts rows by itself only in a column of exactly this type.
@@ -104,4 +104,18 @@ limits = Table(
     Column("key", Text, primary_key=True, comment="endpoint and model"),
     Column("state", Text, nullable=False, comment="JSON of pacing.Pace"),
     Column("updated_at", Float, nullable=False),
+)
+
+batches = Table(
+    "batches",
+    metadata,
+    Column("key", String(32), primary_key=True, comment="our own name, made before the provider knows of it"),
+    Column("provider_id", Text, unique=True, comment="the provider's name; null until it is known"),
+    Column("endpoint", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("run", Text, nullable=False),
+    Column("requests", Integer, nullable=False),
+    Column("state", String(16), nullable=False, comment="open, collected or given_up"),
+    Column("created_at", Float, nullable=False),
+    Column("closed_at", Float),
 )

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from urllib.parse import quote
 
+from resources.model_entry import ModelEntry
+
 SHORTEST_KEY = 8
+
+
+def key_of(entry: ModelEntry, environment: Mapping[str, str]) -> str | None:
+    """The entry's key, or None when it needs or has none."""
+    return (environment.get(entry.key_env, "").strip() or None) if entry.key_env else None
 
 
 class Redactor:

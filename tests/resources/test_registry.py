@@ -108,6 +108,11 @@ def test_the_price_in_force_is_the_latest_that_has_begun(tmp_path: Path) -> None
         (("key_env: K", "key_env: K\n    parameters: {effort: high}"), 6, "parameters.effort: is not among"),
         (("key_env: K", "key_env: K\n    protocols: [dircet]"), 6, "protocols.0"),
         (("key_env: K", "key_env: K\n    batch: true"), 6, "field batch: this model has no batch"),
+        (
+            ("key_env: K", "key_env: K\n    capabilities: {cache: cache_control}"),
+            6,
+            "capabilities.cache: cache_control is",
+        ),
         (("key_env: K", "model: n"), 5, "the key model is there twice"),
         (
             ("key_env: K", "key_env: K\n  - {name: A, provider: openai, model: x, key_env: K}"),

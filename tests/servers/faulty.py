@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, TextIO
+from typing import Any, ClassVar, Protocol, TextIO
 
 from aiohttp import web
 
@@ -390,8 +390,15 @@ class AnthropicForm(Form):
         return [(event["type"], event) for event in events]
 
 
+class HasApp(Protocol):
+    """Any of the test servers."""
+
+    def app(self) -> web.Application:
+        """The routes."""
+
+
 @contextmanager
-def running(server: FaultyServer) -> Iterator[str]:
+def running(server: HasApp) -> Iterator[str]:
     """The server in a thread of its own; gives `http://127.0.0.1:PORT`."""
     started = threading.Event()
     loop = asyncio.new_event_loop()

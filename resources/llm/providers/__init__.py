@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from resources.llm.answer import Reply, Words
-from resources.llm.request import ChatRequest
+from resources.llm.request import ChatRequest, WireRequest, wire_request
 from resources.model_entry import ModelEntry
 
 
@@ -76,6 +76,22 @@ class Provider(Protocol):
 
     def client(self, entry: ModelEntry, key: str | None, connections: int) -> Any:
         """The official asynchronous client, bound to the entry's address and to `key` alone, without retries."""
+
+
+def wire(provider: Provider, entry: ModelEntry, request: ChatRequest) -> WireRequest:
+    """The request as it would be sent, with its identity."""
+    return wire_request(
+        provider.body(entry, request),
+        provider=entry.provider,
+        endpoint=entry.endpoint,
+        repeat=request.repeat,
+        purpose=request.purpose,
+    )
+
+
+def output_cap(entry: ModelEntry, body: Mapping[str, Any]) -> int:
+    """How many tokens the reply to `body` may have."""
+    return int(body.get(entry.capabilities.token_cap) or body.get("max_tokens") or 0)
 
 
 def provider_of(entry: ModelEntry) -> Provider:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,10 +14,11 @@ import pytest
 
 from resources.llm.answer import Answer, Tally
 from resources.llm.budget import Budget
-from resources.llm.client import Client
+from resources.llm.client import UNRECORDED, Client
 from resources.llm.database import LedgerError
 from resources.llm.ledger import Ledger
 from resources.llm.request import ChatRequest
+from resources.llm.retry import RetryPolicy
 from resources.llm.run import ask_all, ask_all_now
 from resources.model_entry import Capabilities, ModelEntry
 from resources.outcomes import Status
@@ -255,10 +257,23 @@ def test_callers_without_a_loop_may_stop_early(ledger: Ledger, entry_for: Callab
     assert len(rest) == 300
     # Those in flight at the stop may be asked again, and no others.
     assert max(Counter(prompt for _, prompt in server.log.asked).values()) <= 2
-    assert len(server.log.asked) <= 300 + entry.max_concurrency
+    assert len(server.log.asked) <= 300 + UNRECORDED * entry.max_concurrency
     assert (seen[-1].done, seen[-1].total, seen[-1].by_status) == (300, 300, {Status.OK: 300})
     assert seen[-1].cost_usd > 0
     assert "300 / 300 answered" in str(seen[-1])
+
+
+def test_stopping_does_not_wait_for_a_slow_answer(ledger: Ledger, entry_for: Callable[..., ModelEntry]) -> None:
+    with running(FaultyServer()) as address:
+        entry = entry_for("openai", address)
+        asked = [*questions(1), *questions(3, suffix="[fault:slow]")]
+        answers = ask_all_now(asked, entry, ledger, ENVIRONMENT, policy=RetryPolicy(try_seconds=3_600))
+        next(answers)
+        started = time.monotonic()
+        answers.close()  # type: ignore[attr-defined]
+        # The server answers after ten seconds.
+        assert time.monotonic() - started < 8
+        assert next(ask_all_now(questions(1), entry, ledger, ENVIRONMENT)).from_ledger
 
 
 def test_reading_the_package_loads_no_dagster() -> None:
