@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 CONTRACT = """\
 Write one Python function that takes no arguments and does all of this.
@@ -27,7 +28,7 @@ class Question:
     topic: str
     text: str
     properties: tuple[str, ...]
-    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    files: Mapping[str, bytes | Path] = field(default_factory=dict, repr=False)
     data_at_hand: bool = True
 
 

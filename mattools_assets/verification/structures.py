@@ -45,7 +45,9 @@ def compare_structure(got: Any, wanted: dict[str, Any], tolerance: float) -> Pro
     if any(not abs(one - other) <= most for one, other, most in zip(cell, wanted["cell"], allowed, strict=True)):
         return Problem(f"expected the cell {wanted['cell']}, got {[round(value, 4) for value in cell]}")
     for element, *position in wanted["sites"]:
-        match = next((site for site in sites if site[0] == element and _near(site[1:], position, cell, tolerance)), None)
+        match = next(
+            (site for site in sites if site[0] == element and _near(site[1:], position, cell, tolerance)), None
+        )
         if match is None:
             return Problem(f"no {element} at {position}")
         sites.remove(match)

@@ -1,0 +1,61 @@
+"""The input files of the published questions: unpacked once under the data folder, copied into each execution."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tarfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PREFIX = "tool_source_code/pymatgen-analysis-defects/tests/test_files"
+INSIDE = "tests/test_files"
+
+
+class InputFilesError(ValueError):
+    """An archive or folder that cannot be used; one line that says why."""
+
+
+@dataclass(frozen=True)
+class InputFiles:
+    """Files by path relative to the folder of test files."""
+
+    files: Mapping[str, Path] = field(default_factory=dict)
+
+    def named_in(self, question: str) -> dict[str, bytes | Path]:
+        """The files that a question speaks of, by the relative paths at which it expects them.
+
+        A file counts when its name, or that of the folder at the top that holds it, occurs in the question; all 30 MB
+        in every execution would be slow.
+        """
+        named = {top for top in {name.split("/")[0] for name in self.files} if top in question}
+        return {f"{PREFIX}/{name}": path for name, path in self.files.items() if name.split("/")[0] in named}
+
+
+def read_folder(folder: Path) -> InputFiles:
+    """All files under `folder`, which is a `tests/test_files`."""
+    if not folder.is_dir():
+        raise InputFilesError(f"{folder}: no such folder")
+    return InputFiles(
+        {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
+    )
+
+
+def unpack(archive: Path, data: Path) -> InputFiles:
+    """The files of a tar archive that holds `tests/test_files`, unpacked once under the data folder."""
+    digest = hashlib.sha256(archive.read_bytes()).hexdigest()[:16]
+    folder = data / "mattools" / f"test-files-{digest}"
+    if not folder.exists():
+        beside = folder.with_name(f"{folder.name}.{os.getpid()}.new")
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir(parents=True)
+        try:
+            with tarfile.open(archive) as content:
+                content.extractall(beside, filter="data")
+        except (tarfile.TarError, OSError) as error:
+            shutil.rmtree(beside, ignore_errors=True)
+            raise InputFilesError(f"{archive}: cannot be unpacked: {error}") from None
+        beside.rename(folder)
+    return read_folder(folder / INSIDE)

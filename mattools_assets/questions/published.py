@@ -1,0 +1,127 @@
+"""The published tool-usage questions, from files that the user has: JSON lines, or a checkout of MatTools.
+
+A line holds `question_id`, `question`, `properties` (name to description, format and value), `verification_source` and
+`data_files_here`. A checkout has a folder a question in `src/question_segments/pymatgen_analysis_defects`. Their text
+and code are data here and are never part of the project; the code runs in the sandbox alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mattools_assets.questions.contract import Question
+from mattools_assets.questions.inputs import InputFiles
+
+TOPIC = "defects (published)"
+SEGMENTS = Path("src/question_segments/pymatgen_analysis_defects")
+_ASKED = re.compile(r"^\s*- `(\w+)`\s*:", re.MULTILINE)
+
+
+class PublishedQuestionError(ValueError):
+    """A file that does not hold published questions; one line with the file, the place and the mend."""
+
+
+@dataclass(frozen=True)
+class PublishedQuestion:
+    """One published question. `verification` is Python source that defines a function named as the question.
+
+    `reference` are the published right values by property, as Python expressions in text; empty from a checkout that
+    lacks them.
+    """
+
+    question: Question
+    verification: str
+    reference: Mapping[str, str]
+
+    @property
+    def reference_source(self) -> str:
+        """A function that returns the published values. It is other people's code: for the sandbox alone."""
+        entries = "".join(f"        {name!r}: {text},\n" for name, text in self.reference.items())
+        return (
+            "def reference_answer():\n"
+            "    import numpy as np\n"
+            "    from numpy import array\n"
+            "    from pymatgen.core import Element\n\n"
+            f"    return {{\n{entries}    }}\n"
+        )
+
+
+def read_published(path: Path, files: InputFiles) -> list[PublishedQuestion]:
+    """All questions of a JSONL file or of a checkout's folder. Raises PublishedQuestionError."""
+    entries = _from_checkout(path) if path.is_dir() else _from_lines(path)
+    questions = [_question(entry, where, files) for where, entry in entries]
+    ids = [item.question.id for item in questions]
+    twice = sorted({name for name in ids if ids.count(name) > 1})
+    if twice:
+        raise PublishedQuestionError(f"{path}: the question {twice[0]!r} occurs twice: remove one")
+    if not questions:
+        raise PublishedQuestionError(f"{path}: no questions: give questions.jsonl or a checkout of MatTools")
+    return questions
+
+
+def _from_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise PublishedQuestionError(f"{path}: cannot be read: {error}") from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        try:
+            entry = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise PublishedQuestionError(f"{where}: not JSON: {error}") from None
+        if not isinstance(entry, dict):
+            raise PublishedQuestionError(f"{where}: write one JSON object a line")
+        yield where, entry
+
+
+def _from_checkout(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for question in sorted((folder / SEGMENTS).glob("*/question.txt")):
+        entry: dict[str, Any] = {
+            "question_id": question.parent.name,
+            "question": question.read_text(encoding="utf-8"),
+            "verification_source": (question.parent / "new_unit_test.py").read_text(encoding="utf-8"),
+        }
+        described = question.parent / "properties.json"
+        if described.exists():
+            entry["properties"] = json.loads(described.read_text(encoding="utf-8")).get("properties")
+        yield str(question.parent), entry
+
+
+def _question(entry: dict[str, Any], where: str, files: InputFiles) -> PublishedQuestion:
+    for field in ("question_id", "question", "verification_source"):
+        if not isinstance(entry.get(field), str) or not entry[field].strip():
+            raise PublishedQuestionError(f"{where}: {field} is missing or empty: take the published file as it is")
+    properties = entry.get("properties")
+    if properties is None:
+        properties = {name: {} for name in _ASKED.findall(entry["question"])}
+    if not isinstance(properties, dict) or not properties:
+        raise PublishedQuestionError(f"{where}: properties is missing or empty: take the published file as it is")
+    if f"def {entry['question_id']}(" not in entry["verification_source"]:
+        raise PublishedQuestionError(f"{where}: verification_source does not define {entry['question_id']}()")
+    question = Question(
+        id=entry["question_id"],
+        topic=TOPIC,
+        text=entry["question"],
+        properties=tuple(properties),
+        files=files.named_in(entry["question"]),
+        data_at_hand=bool(entry.get("data_files_here", True)),
+    )
+    reference = {
+        name: _literal(item["value"], str(item.get("format", "")))
+        for name, item in properties.items()
+        if "value" in item
+    }
+    return PublishedQuestion(question, entry["verification_source"], reference)
+
+
+def _literal(value: Any, form: str) -> str:
+    """A published value as a Python expression: texts of format `str` stand for themselves."""
+    return repr(value) if form == "str" else str(value)
