@@ -3,9 +3,9 @@
     python -m mattools_assets.recorded PATH… [--questions PATH] [--files PATH] [--workers N]
 
 Each PATH is a recorded run as JSON lines: `question_id`, `function_name`, `function_source`, or the published
-harness's `question_file_path`, `function_name`, `function`. Verdicts go to `$CONDMAT_DATA/mattools/recorded/<run>.jsonl`,
-one line a question, as they come; what is there is not run again unless the function, the question or the environment
-changed.
+harness's `question_file_path`, `function_name`, `function`. Verdicts go to
+`$CONDMAT_DATA/mattools/recorded/<run>.jsonl`, one line a question, as they come; what is there is not run again unless
+the function, the question or the environment changed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from resources.sandbox.pool import Sandbox, SandboxUnavailable
 from resources.sandbox.selection import open_sandbox
 from resources.settings import SettingError, read_settings
 
-FORMAT = 1
+FORMAT = 2
 
 
 class RecordedRunError(ValueError):

@@ -1,8 +1,9 @@
 """Verification of the published questions: their own functions, executed in the sandbox on data alone.
 
 Mode `paper` keeps what the published harness says: two functions reject the right type, a message too many counts as
-one more wrong property, a dictionary of only None counts as runnable and an answer on which a verification function
-fails does not. `corrected` mends these. Neither looks for "ok" in the log, where an answer could print it.
+one more wrong property, a dictionary of only None counts as runnable, and a function does not that prints anything
+(the harness reads the dictionary from what was printed) or on whose answer the verification function fails.
+`corrected` mends these. Neither looks for "ok" in the log, where an answer could print it.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ def verify(sandbox: Sandbox, question: PublishedQuestion, execution: Execution, 
     answer = execution.result if execution.submitted and execution.status is Status.OK else None
     if not isinstance(answer, dict) or not answer:
         return _all(names, Finding.MISSING, execution.detail or "no dictionary was returned", runnable=False)
+    if mode is Mode.PAPER and execution.stdout.strip():
+        return _all(names, Finding.MISSING, "it printed text beside its dictionary", runnable=False)
     if mode is Mode.CORRECTED and all(value is None for value in answer.values()):
         return _all(names, Finding.NONE, "every property is None", runnable=False)
     said = _ask(sandbox, question, answer, mode)
