@@ -44,8 +44,8 @@ LONGEST_POLL_SECONDS = 2.0
 class Client:
     """Asks `entry`'s model through `ledger`; used as an asynchronous context.
 
-    The key is the value of `entry.key_env` in `environment`. Raises LedgerError when the ledger fails; whatever
-    fails at the provider is an answer's status instead.
+    The key is the value of `entry.key_env` in `environment`; ValueError when it is not set. Raises LedgerError when the
+    ledger fails; whatever fails at the provider is an answer's status instead.
     """
 
     def __init__(

@@ -11,8 +11,12 @@ SHORTEST_KEY = 8
 
 
 def key_of(entry: ModelEntry, environment: Mapping[str, str]) -> str | None:
-    """The entry's key, or None when it needs or has none."""
-    return (environment.get(entry.key_env, "").strip() or None) if entry.key_env else None
+    """The entry's key, or None when it needs none. Raises ValueError with one line when it is not set."""
+    if entry.key_env is None:
+        return None
+    if key := environment.get(entry.key_env, "").strip():
+        return key
+    raise ValueError(f"{entry.name}: {entry.key_env} is not set; put it into .env or the environment")
 
 
 class Redactor:

@@ -180,6 +180,17 @@ async def test_a_key_is_found_nowhere(
     assert KEY not in caplog.text
 
 
+async def test_a_missing_key_is_one_line_before_anything_is_asked(
+    ledger: Ledger, entry_for: Callable[..., ModelEntry], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server = FaultyServer()
+    with running(server) as address, pytest.raises(ValueError, match=r"test: TEST_KEY is not set; put it into \.env"):
+        async for _ in ask_all(questions(1), entry_for("openai", address), ledger, {"TEST_KEY": " "}):
+            pass
+    assert server.log.asked == []
+
+
 async def test_a_redirect_is_not_followed_with_the_key(ledger: Ledger, entry_for: Callable[..., ModelEntry]) -> None:
     server, thief = FaultyServer(), FaultyServer()
     with running(server) as address, running(thief) as elsewhere:
