@@ -81,7 +81,7 @@ def missing_evaluations(instance: dg.DagsterInstance, settings: Settings) -> Ite
     for protocol in PROTOCOLS:
         models = instance.get_dynamic_partitions(str(model_partitions(protocol.name).name))
         known = [entry for entry in entries if protocol.takes(entry) and entry.name in models]
-        for run in evaluation_plan(lake, protocol, known, models, ready):
+        for run in evaluation_plan(lake, settings, protocol, known, models, ready):
             yield dg.RunRequest(
                 asset_selection=[dg.AssetKey(asset) for asset in run.assets],
                 tags={RANGE_START: partition_key(*run.first), RANGE_END: partition_key(*run.last)},

@@ -43,7 +43,7 @@ def bring_up_to_date(
         instance.add_dynamic_partitions(partitions, missing_models(instance, protocol, entries))
         taking = [entry for entry in entries if protocol.takes(entry)]
         models = instance.get_dynamic_partitions(partitions)
-        for run in evaluation_plan(lake, protocol, taking, models, categories):
+        for run in evaluation_plan(lake, settings, protocol, taking, models, categories):
             _execute(job, instance, run.assets, partition_key(*run.first), partition_key(*run.last), done)
     return done
 

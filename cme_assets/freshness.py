@@ -49,6 +49,13 @@ DIRECT_SCORES = Step(
     schemas.DIRECT_SCORES, (schemas.PROBLEMS, schemas.NOISY_SPECTRA, schemas.DIRECT_RESPONSES), versions.SCORER
 )
 
+CODE_RUNS = Step(schemas.CODE_RUNS, (schemas.PROMPTS,), versions.CODE, follows_category=False)
+CODE_SCORES = Step(schemas.CODE_SCORES, (schemas.PROBLEMS, schemas.NOISY_SPECTRA, schemas.CODE_RUNS), versions.SCORER)
+REACT_RUNS = Step(schemas.REACT_RUNS, (schemas.PROMPTS,), versions.REACT, follows_category=False)
+REACT_SCORES = Step(
+    schemas.REACT_SCORES, (schemas.PROBLEMS, schemas.NOISY_SPECTRA, schemas.REACT_RUNS), versions.SCORER
+)
+
 
 def problems_note(resolutions: Iterable[int]) -> Provenance:
     """What a file of problems notes beyond the rest."""
@@ -60,10 +67,16 @@ def noted_resolutions(stored: Stored | None) -> set[int]:
     return {int(size) for size in (stored.provenance.get("resolutions", "") if stored else "").split(",") if size}
 
 
-def responses_note(entrant: str, repeats: int, statuses: Iterable[str] = ()) -> Provenance:
-    """What a file of replies notes beyond the rest; `unanswered` counts those that are to be asked for again."""
+def responses_note(
+    entrant: str, repeats: int, statuses: Iterable[str] = (), sizes: Iterable[int] | None = None
+) -> Provenance:
+    """What a file of replies notes beyond the rest; `unanswered` counts those that are to be asked for again.
+
+    `sizes` are the only table sizes that the entrant is asked at; None is all that there are.
+    """
     unanswered = sum(not Status(status).is_scored for status in statuses)
-    return {"entrant_hash": entrant, "repeats": str(repeats), "unanswered": str(unanswered)}
+    only = {} if sizes is None else problems_note(sizes)
+    return {"entrant_hash": entrant, "repeats": str(repeats), "unanswered": str(unanswered), **only}
 
 
 def is_good(stored: Stored | None, expected: Mapping[str, str] | None) -> bool:

@@ -17,6 +17,7 @@ from cme_assets.protocols.protocol import Protocol
 from cme_assets.tasks.catalogue import CATEGORIES
 from resources.lake import Key, Lake, LakeError
 from resources.registry import ModelEntry
+from resources.settings import Settings
 
 Partition = TypeVar("Partition")
 
@@ -75,19 +76,19 @@ def _is_good_data(lake: Lake, step: Step, key: Key, wanted: set[int]) -> bool:
 
 
 def stale_responses(
-    lake: Lake, protocol: Protocol, entries: Iterable[ModelEntry], categories: Sequence[str]
+    lake: Lake, settings: Settings, protocol: Protocol, entries: Iterable[ModelEntry], categories: Sequence[str]
 ) -> set[Pair]:
     """Models by categories to be asked: no replies yet, another prompt, another entrant, or failures not its own."""
     return {
         (entry.name, category)
         for entry in entries
         for category in categories
-        if not _is_answered(lake, protocol, entry, {"model": entry.name, "category": category})
+        if not _is_answered(lake, settings, protocol, entry, {"model": entry.name, "category": category})
     }
 
 
-def _is_answered(lake: Lake, protocol: Protocol, entry: ModelEntry, key: Key) -> bool:
-    note = responses_note(protocol.entrant_hash(entry), entry.repeats)
+def _is_answered(lake: Lake, settings: Settings, protocol: Protocol, entry: ModelEntry, key: Key) -> bool:
+    note = responses_note(protocol.entrant_hash(entry, settings), entry.repeats, sizes=entry.resolutions)
     return is_good(lake.stored(protocol.responses.table, key), protocol.responses.provenance(lake, key, **note))
 
 
@@ -100,10 +101,15 @@ def stale_scores(lake: Lake, protocol: Protocol, entries: Iterable[ModelEntry], 
 
 
 def evaluation_plan(
-    lake: Lake, protocol: Protocol, entries: Sequence[ModelEntry], models: Sequence[str], categories: Sequence[str]
+    lake: Lake,
+    settings: Settings,
+    protocol: Protocol,
+    entries: Sequence[ModelEntry],
+    models: Sequence[str],
+    categories: Sequence[str],
 ) -> list[EvaluationRun]:
     """Runs that bring the entries' replies and scores up to date; `models` are all partitions, in Dagster's order."""
-    asked = stale_responses(lake, protocol, entries, categories)
+    asked = stale_responses(lake, settings, protocol, entries, categories)
     scored = asked | stale_scores(lake, protocol, entries, categories)
     stale = {protocol.responses.table.name: asked, protocol.scores.table.name: scored}
     return evaluation_runs(stale, models, categories)

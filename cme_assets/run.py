@@ -19,7 +19,7 @@ def main() -> int:
     import dagster as dg
 
     from cme_assets.bring_up_to_date import bring_up_to_date
-    from cme_assets.protocols.direct import ProtocolError
+    from cme_assets.protocols.protocol import ProtocolError
     from cme_assets.reports import ReportsFailed, bring_reports_up_to_date
     from cme_assets.summary import print_summary
     from resources.dagster_home import DagsterHomeError, open_instance

@@ -6,6 +6,8 @@ Maps are stored row by row: value (row i, column j) is at i x resolution + j.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 
 from resources.lake import Column, LakeTable
@@ -170,6 +172,40 @@ def responses_table(protocol: str) -> LakeTable:
     )
 
 
+AGENT_STEP = pa.struct(
+    [
+        ("number", _WHOLE),
+        ("stage", _TEXT),
+        ("status", _TEXT),
+        ("request_hash", _TEXT),
+        ("message", _TEXT),
+        ("reasoning", _TEXT),
+        ("script", _TEXT),
+        ("output", _TEXT),
+        ("wall_s", _NUMBER),
+        ("cpu_s", _NUMBER),
+        ("peak_memory", _WHOLE),
+        ("prompt_tokens", _WHOLE),
+        ("completion_tokens", _WHOLE),
+        ("cost_usd", _NUMBER),
+        ("latency_s", _NUMBER),
+    ]
+)
+"""One reply with its script and what that wrote, or (`stage` test) the last script on the question's map; all texts are
+hostile. `request_hash` finds the request in the ledger. Seconds, bytes, US dollars."""
+
+
+def runs_table(protocol: str) -> LakeTable:
+    """Runs of agents under a protocol: replies, and how they came about."""
+    replies = responses_table(protocol)
+    steps = (
+        Column("script", _TEXT, "the last script, hostile text", nullable=True),
+        Column("steps", pa.list_(AGENT_STEP), "the transcript, a reply or an execution a step", identity=False),
+    )
+    title = f"What agents did under the {protocol} protocol: one row a resolution, repetition and problem."
+    return LakeTable(f"{protocol}_runs", title, replies.keys, (*replies.columns, *steps))
+
+
 def scores_table(protocol: str) -> LakeTable:
     """Scores under a protocol: one row for each row of its replies. `score` is null where the model is not to blame."""
     return LakeTable(
@@ -200,8 +236,27 @@ def scores_table(protocol: str) -> LakeTable:
     )
 
 
-DIRECT_RESPONSES = responses_table("direct")
-DIRECT_SCORES = scores_table("direct")
+SERVED = (
+    Column("cached_tokens", _WHOLE, "tokens sent that the provider read from its cache", True, identity=False),
+    Column("reasoning_tokens", _WHOLE, "tokens received that were reasoning", True, identity=False),
+    Column("first_token_s", _NUMBER, "time to the first token of a streamed reply, seconds", True, identity=False),
+    Column("served_model", _TEXT, "the model as the provider names it in the reply", True, identity=False),
+    Column("fingerprint", _TEXT, "the provider's fingerprint of the system that replied", True, identity=False),
+    Column("finish", _TEXT, "the provider's word for why the reply ended", True, identity=False),
+    Column("request_hash", _TEXT, "the request in the ledger, where it is kept as sent", True, identity=False),
+    Column("attempts", _WHOLE, "how often the request was sent", True, identity=False),
+    Column("answered_at", pa.timestamp("us", "UTC"), "when the reply was complete", True, identity=False),
+)
+"""What a provider tells with a reply; null for entrants that have none."""
 
-ALL = (PROBLEMS, SPECTRA, NOISY_SPECTRA, PROMPTS, DIRECT_RESPONSES, DIRECT_SCORES)
+_ASKED_ONCE = responses_table("direct")
+DIRECT_RESPONSES = replace(_ASKED_ONCE, columns=(*_ASKED_ONCE.columns, *SERVED))
+DIRECT_SCORES = scores_table("direct")
+CODE_RUNS, CODE_SCORES = runs_table("code"), scores_table("code")
+REACT_RUNS, REACT_SCORES = runs_table("react"), scores_table("react")
+
+ALL = (
+    *(PROBLEMS, SPECTRA, NOISY_SPECTRA, PROMPTS, DIRECT_RESPONSES, DIRECT_SCORES),
+    *(CODE_RUNS, CODE_SCORES, REACT_RUNS, REACT_SCORES),
+)
 """Upstream first."""

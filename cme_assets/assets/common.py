@@ -1,7 +1,9 @@
 """What all assets of this location do with the results of a stage: store, describe, count."""
 
+import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import dagster as dg
 
@@ -48,6 +50,29 @@ class Progress:
             asset = self._context.asset_key.to_user_string()
             self._context.log.info(f"{asset}: {self._done} of {self._total} done, last {what}")
             self._said = time.monotonic()
+
+
+@contextmanager
+def logged(context: Context) -> Iterator[None]:
+    """What the protocols log meanwhile, such as counts of replies, tokens and dollars, goes into the run's log too."""
+    log, handler = logging.getLogger("cme_assets.protocols"), _Forwarding(context)
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
+
+
+class _Forwarding(logging.Handler):
+    def __init__(self, context: Context) -> None:
+        super().__init__()
+        self._context = context
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._context.log.log(record.levelno, record.getMessage())
 
 
 def entries(remarks: Remarks) -> dict[str, dg.MetadataValue]:

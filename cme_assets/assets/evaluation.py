@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import dagster as dg
 
-from cme_assets.assets.common import GROUP, Context, InLake, InSettings, InWorkers, Progress, store
+from cme_assets.assets.common import GROUP, Context, InLake, InSettings, InWorkers, Progress, logged, store
 from cme_assets.conditions import ask_once, follow_replies
 from cme_assets.freshness import Step, responses_note
 from cme_assets.partitions import CATEGORY, MODEL
@@ -27,11 +27,13 @@ def evaluation_assets(protocol: Protocol, partitions: dg.MultiPartitionsDefiniti
         keys = _keys(context)
         asked = [(registry[model], category) for _, model, category in keys]
         progress = Progress(context, len(keys))
-        for index, made in protocol.answer(lake, workers, asked):
-            (partition, model, category), (entry, _) = keys[index], asked[index]
-            note = responses_note(protocol.entrant_hash(entry), entry.repeats, made.rows.column("status").to_pylist())
-            store(context, lake, protocol.responses, partition, {MODEL: model, CATEGORY: category}, made, **note)
-            progress.finished(f"{model} on {category}")
+        with logged(context):
+            for index, made in protocol.answer(lake, workers, settings, asked):
+                (partition, model, category), (entry, _) = keys[index], asked[index]
+                identity, statuses = protocol.entrant_hash(entry, settings), made.rows.column("status").to_pylist()
+                note = responses_note(identity, entry.repeats, statuses, entry.resolutions)
+                store(context, lake, protocol.responses, partition, {MODEL: model, CATEGORY: category}, made, **note)
+                progress.finished(f"{model} on {category}")
 
     @_asset(protocol.scores, partitions, protocol.name, follow_replies(protocol.responses.table.name))
     def scores(context: Context, lake: InLake) -> None:

@@ -3,41 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from cme_assets import freshness, schemas, solvers
 from cme_assets.prompts import answer_text
-from cme_assets.protocols.protocol import Asked, Protocol
+from cme_assets.protocols.model_replies import model_replies, partition_of
+from cme_assets.protocols.protocol import Asked, Protocol, ProtocolError
+from cme_assets.protocols.replies import NAME, TABLE, UNSERVED, Row, kept_replies, question_of, remarks, reply_row
 from cme_assets.stages.prompting import stored_problem
 from cme_assets.stages.result import Made
 from cme_assets.tables import TableError
 from resources.lake import Lake, LakeError, combined_hash
+from resources.llm.database import LedgerError
 from resources.outcomes import Status
 from resources.registry import ModelEntry
+from resources.settings import Settings
 from resources.tokens import count_tokens
 from resources.workers import Workers
-
-NAME = "direct"
-VARIANT = "published"
-TABLE = schemas.DIRECT_RESPONSES
-
-
-class ProtocolError(Exception):
-    """An entry that the protocol cannot ask; the message is one line."""
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What came back, and how it ended."""
-
-    text: str
-    status: Status
-    error: str | None
-    seconds: float
 
 
 def answers_here(entry: ModelEntry) -> bool:
@@ -45,7 +30,12 @@ def answers_here(entry: ModelEntry) -> bool:
     return entry.provider == "reference"
 
 
-def entrant_hash(entry: ModelEntry) -> str:
+def anybody(entry: ModelEntry) -> bool:  # noqa: ARG001 - whoever it is
+    """Every entry can be shown a prompt."""
+    return True
+
+
+def entrant_hash(entry: ModelEntry, settings: Settings) -> str:  # noqa: ARG001 - limits are the agents'
     """Identity of whom is asked and with which parameters; another one makes the question a new one."""
     if answers_here(entry):
         return combined_hash("reference", entry.name, _solvers_hash())
@@ -53,13 +43,20 @@ def entrant_hash(entry: ModelEntry) -> str:
     return combined_hash("model", asked)
 
 
-def answer(lake: Lake, workers: Workers, asked: Asked) -> Iterator[tuple[int, Made]]:
-    """Replies to the prompts of each category by each entry asked."""
-    for entry, _ in asked:
-        if not answers_here(entry):
-            raise ProtocolError(f"{entry.name}: only reference entrants can be asked yet")
-    arguments = [(lake, entry.name, category, entrant_hash(entry)) for entry, category in asked]
-    yield from workers.map(make_reference_replies, arguments)
+def answer(lake: Lake, workers: Workers, settings: Settings, asked: Asked) -> Iterator[tuple[int, Made]]:
+    """Replies to the prompts of each category by each entry asked. Raises ProtocolError when the ledger fails."""
+    numbered = [
+        (place, entry, category, entrant_hash(entry, settings)) for place, (entry, category) in enumerate(asked)
+    ]
+    here = [each for each in numbered if answers_here(each[1])]
+    arguments = [(lake, entry.name, category, identity) for _, entry, category, identity in here]
+    for index, made in workers.map(make_reference_replies, arguments):
+        yield here[index][0], made
+    partitions = [partition_of(lake, *each) for each in numbered if not answers_here(each[1])]
+    try:
+        yield from model_replies(lake, settings, partitions)
+    except LedgerError as error:
+        raise ProtocolError(f"{NAME}: {error}") from None
 
 
 def make_reference_replies(lake: Lake, model: str, category_id: str, identity: str) -> Made:
@@ -67,26 +64,17 @@ def make_reference_replies(lake: Lake, model: str, category_id: str, identity: s
 
     `identity` is the entrant's hash. Raises LakeError for a stored table that cannot be read.
     """
-    key = {"model": model, "category": category_id}
-    kept = _kept(lake, key, identity)
+    kept = kept_replies(lake, model, category_id, identity)
     prompts = lake.read(schemas.PROMPTS, {"category": category_id}).to_pylist()
-    rows = [kept.get(_question(p)) or _row(p, model, identity, _solve(lake, p, model)) for p in prompts]
-    return Made(TABLE.rows(rows), _remarks(rows, len(rows) - sum(_question(p) in kept for p in prompts)))
+    asked = [{**prompt, "repeat": 0} for prompt in prompts]
+    rows = [
+        kept.get(question_of(prompt)) or reply_row(prompt, model, 0, identity, _solve(lake, prompt, model))
+        for prompt in asked
+    ]
+    return Made(TABLE.rows(rows), remarks(rows, len(rows) - sum(question_of(prompt) in kept for prompt in asked)))
 
 
-def _kept(lake: Lake, key: Mapping[str, str], identity: str) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Earlier replies to the same prompts by the same entrant that need not be asked for again."""
-    if lake.stored(TABLE, key) is None:
-        return {}
-    rows = lake.read(TABLE, key).to_pylist()
-    return {_question(r): r for r in rows if r["entrant_hash"] == identity and Status(r["status"]).is_scored}
-
-
-def _question(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return row["resolution"], row["problem_id"], row["prompt_hash"]
-
-
-def _solve(lake: Lake, prompt: Mapping[str, Any], model: str) -> Reply:
+def _solve(lake: Lake, prompt: Mapping[str, Any], model: str) -> Row:
     try:
         problem = stored_problem(prompt)
     except TableError as error:
@@ -97,38 +85,16 @@ def _solve(lake: Lake, prompt: Mapping[str, Any], model: str) -> Reply:
         text, status, failure = answer_text(list(solvers.ENTRANTS[model](problem))), Status.OK, None
     except Exception as error:  # whatever a solver raises is its own failure, like a model's
         text, status, failure = "", Status.CODE_ERROR, f"{type(error).__name__}: {error}"
-    return Reply(text, status, failure, time.perf_counter() - start)
-
-
-def _row(prompt: Mapping[str, Any], model: str, identity: str, reply: Reply) -> dict[str, Any]:
     return {
-        "model": model,
-        "protocol": NAME,
-        "variant": VARIANT,
-        "repeat": 0,
-        **{name: prompt[name] for name in ("resolution", "problem_id", "category", "level")},
-        "status": str(reply.status),
-        "reply": reply.text,
-        "error": reply.error,
+        "status": str(status),
+        "reply": text,
+        "error": failure,
         "prompt_tokens": prompt["prompt_tokens"],
-        "completion_tokens": count_tokens(reply.text),
+        "completion_tokens": count_tokens(text),
         "cost_usd": 0.0,
-        "latency_s": reply.seconds,
-        "prompt_hash": prompt["prompt_hash"],
-        "entrant_hash": identity,
+        "latency_s": time.perf_counter() - start,
+        **UNSERVED,
     }
-
-
-def _remarks(rows: Iterable[Mapping[str, Any]], asked: int) -> dict[str, str | float | int]:
-    rows = list(rows)
-    failures = sorted({f"{row['problem_id']}: {row['error']}" for row in rows if row["error"]})
-    remarks: dict[str, str | float | int] = {
-        "asked": asked,
-        "replies": len(rows),
-        "seconds": sum(row["latency_s"] for row in rows),
-        "cost (USD)": sum(row["cost_usd"] for row in rows),
-    }
-    return remarks | ({"failures": "```\n" + "\n".join(failures) + "\n```"} if failures else {})
 
 
 @lru_cache(maxsize=1)
@@ -145,5 +111,5 @@ DIRECT = Protocol(
     scores=freshness.DIRECT_SCORES,
     answer=answer,
     entrant_hash=entrant_hash,
-    can_answer=answers_here,
+    can_answer=anybody,
 )

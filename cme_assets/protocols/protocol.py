@@ -9,10 +9,15 @@ from cme_assets.freshness import Step
 from cme_assets.stages.result import Made
 from resources.lake import Lake
 from resources.registry import ModelEntry
+from resources.settings import Settings
 from resources.workers import Workers
 
 Asked = Sequence[tuple[ModelEntry, str]]
 """Entries and the categories whose prompts they get."""
+
+
+class ProtocolError(Exception):
+    """What keeps a protocol from asking at all; the message is one line with the mend."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +31,8 @@ class Protocol:
     name: str
     responses: Step
     scores: Step
-    answer: Callable[[Lake, Workers, Asked], Iterator[tuple[int, Made]]]
-    entrant_hash: Callable[[ModelEntry], str]
+    answer: Callable[[Lake, Workers, Settings, Asked], Iterator[tuple[int, Made]]]
+    entrant_hash: Callable[[ModelEntry, Settings], str]
     can_answer: Callable[[ModelEntry], bool]
 
     def takes(self, entry: ModelEntry) -> bool:

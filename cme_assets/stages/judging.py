@@ -86,7 +86,7 @@ def _remarks(rows: list[dict[str, Any]]) -> dict[str, str | float | int]:
     scored = [row for row in rows if row["score"] is not None]
     remarks: dict[str, str | float | int] = {
         "scores": _table(sorted(rows, key=lambda row: (row["resolution"], row["level"], row["repeat"]))),
-        "coverage": len(scored) / len(rows),
+        "coverage": len(scored) / max(len(rows), 1),
     }
     if not scored:
         return remarks

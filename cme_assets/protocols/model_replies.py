@@ -1,0 +1,237 @@
+"""Replies of models that a provider serves: all prompts of all of them in one go, through the ledger.
+
+Models are asked side by side and each category is handed on as soon as it is complete, so that an interruption costs
+nothing that was answered. What a provider or the budget prevents stays unanswered and is asked again next time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from cme_assets import schemas
+from cme_assets.protocols.replies import TABLE, Question, Row, kept_replies, remarks, reply_row
+from cme_assets.protocols.spending import budget_of
+from cme_assets.stages.result import Made
+from resources.lake import Lake
+from resources.llm.answer import Answer, Tally
+from resources.llm.ledger import Ledger
+from resources.llm.request import ChatRequest
+from resources.llm.run import ask_all
+from resources.model_entry import ModelEntry
+from resources.outcomes import Status
+from resources.registry import read_environment
+from resources.settings import Settings
+from resources.tokens import count_tokens
+
+SECONDS_BETWEEN_LINES = 5.0
+_ABOUT = ["problem_id", "category", "level", "resolution", "prompt_hash", "prompt_tokens"]
+# Refused unread, and so not billed, whatever the provider leaves unsaid.
+_UNREAD = frozenset({Status.CONTEXT_OVERFLOW, Status.BUDGET_STOPPED})
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class Partition:
+    """A model and a category: its questions, those that are to be asked, and the replies so far."""
+
+    place: int
+    entry: ModelEntry
+    category: str
+    identity: str
+    prompts: Sequence[Row]
+    replies: dict[Question, Row]
+    open: set[Question] = field(init=False)
+    asked: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.open = {question for _, question in self.questions()} - self.replies.keys()
+        self.asked = len(self.open)
+
+    def questions(self) -> Iterator[tuple[Row, Question]]:
+        """All questions, repeats of one prompt together, so that a provider's cache can serve them."""
+        for prompt in self.prompts:
+            for repeat in range(self.entry.repeats):
+                yield prompt, (prompt["resolution"], prompt["problem_id"], prompt["prompt_hash"], repeat)
+
+    def made(self) -> Made:
+        """The partition's rows, in the questions' order."""
+        rows = [self.replies[question] for _, question in self.questions()]
+        return Made(TABLE.rows(rows), remarks(rows, self.asked))
+
+
+def partition_of(lake: Lake, place: int, entry: ModelEntry, category: str, identity: str) -> Partition:
+    """What there is to ask `entry` in `category`, at the table sizes of the entry. Raises LakeError."""
+    rows = lake.read(schemas.PROMPTS, {"category": category}, _ABOUT).to_pylist()
+    prompts = [row for row in rows if entry.resolutions is None or row["resolution"] in entry.resolutions]
+    return Partition(place, entry, category, identity, prompts, kept_replies(lake, entry.name, category, identity))
+
+
+class Questions:
+    """The open questions of one model as requests; prompts are read from the lake only when their turn comes."""
+
+    def __init__(self, lake: Lake, partitions: Sequence[Partition]) -> None:
+        self._lake, self._partitions = lake, partitions
+        self.asked: dict[ChatRequest, tuple[Partition, Row, Question]] = {}
+        """Whose question a request is, until it is answered."""
+
+    def __len__(self) -> int:
+        return sum(partition.asked for partition in self._partitions)
+
+    def __iter__(self) -> Iterator[ChatRequest]:
+        for partition in self._partitions:
+            if not partition.open:
+                continue
+            texts = _prompt_texts(self._lake, partition.category)
+            for prompt, question in partition.questions():
+                if question in partition.open:
+                    request = _request(texts[prompt["resolution"], prompt["problem_id"]], prompt, question)
+                    self.asked[request] = (partition, prompt, question)
+                    yield request
+
+
+def model_replies(lake: Lake, settings: Settings, partitions: Sequence[Partition]) -> Iterator[tuple[int, Made]]:
+    """Each partition's rows with its place, as soon as they are complete. Raises LedgerError and LakeError."""
+    for partition in partitions:
+        if not partition.open:
+            yield partition.place, partition.made()
+    if not any(partition.open for partition in partitions):
+        return
+    by_model: dict[str, list[Partition]] = {}
+    for partition in partitions:
+        by_model.setdefault(partition.entry.name, []).append(partition)
+    with Ledger(settings.ledger_url) as ledger, asyncio.Runner() as runner:
+        answers = _side_by_side([_asking(lake, settings, ledger, own) for own in by_model.values()])
+        try:
+            while (done := runner.run(_next(answers))) is not None:
+                yield done.place, done.made()
+        finally:
+            runner.run(answers.aclose())
+
+
+async def _next(partitions: AsyncGenerator[Partition, None]) -> Partition | None:
+    return await anext(partitions, None)
+
+
+async def _side_by_side(runs: Sequence[AsyncGenerator[Partition, None]]) -> AsyncGenerator[Partition, None]:
+    """What all runs give, as it comes."""
+    found: asyncio.Queue[Partition | None] = asyncio.Queue()
+
+    async def drain(run: AsyncGenerator[Partition, None]) -> None:
+        try:
+            async with aclosing(run):
+                async for partition in run:
+                    found.put_nowait(partition)
+        finally:
+            found.put_nowait(None)
+
+    tasks = [asyncio.create_task(drain(run)) for run in runs]
+    try:
+        running = len(tasks)
+        while running:
+            partition = await found.get()
+            if partition is None:
+                running -= 1
+            else:
+                yield partition
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _asking(
+    lake: Lake, settings: Settings, ledger: Ledger, partitions: Sequence[Partition]
+) -> AsyncGenerator[Partition, None]:
+    """Ask one model all its open questions; gives each partition that has become complete."""
+    entry, questions = partitions[0].entry, Questions(lake, partitions)
+    if not len(questions):
+        return
+    keys, budget = read_environment(settings.models_file), budget_of(settings)
+    if entry.key_env and not keys.get(entry.key_env, "").strip():
+        _log.warning("%s", entry.why_off(keys))
+        for partition in partitions:
+            if partition.open:
+                _leave_unanswered(partition, f"{entry.key_env} is not set; put it into .env or the environment")
+                yield partition
+        return
+    answers = ask_all(questions, entry, ledger, keys, budget=budget, progress=_Lines(entry.name))
+    async with aclosing(answers):
+        async for answer in answers:
+            partition, prompt, question = questions.asked.pop(answer.request)
+            reply = _reply(prompt, answer)
+            partition.replies[question] = reply_row(prompt, entry.name, question[-1], partition.identity, reply)
+            partition.open.discard(question)
+            if not partition.open:
+                yield partition
+
+
+def _leave_unanswered(partition: Partition, why: str) -> None:
+    """The open questions end as the provider's failure would: without a score, and asked again next time."""
+    for prompt, question in partition.questions():
+        if question in partition.open:
+            nobody = Answer(ChatRequest([]), "", Status.PROVIDER_ERROR, error=why)
+            reply = {**_reply(prompt, nobody), "request_hash": None}
+            partition.replies[question] = reply_row(
+                prompt, partition.entry.name, question[-1], partition.identity, reply
+            )
+
+
+class _Lines:
+    """Progress in the log: done of how many, tokens, dollars, errors by kind."""
+
+    def __init__(self, model: str) -> None:
+        self._model, self._said = model, 0.0
+
+    def __call__(self, tally: Tally) -> None:
+        if tally.done == tally.total or time.monotonic() - self._said > SECONDS_BETWEEN_LINES:
+            _log.info("%s: %s", self._model, tally)
+            self._said = time.monotonic()
+
+
+def direct_request(text: str, problem: str, resolution: int, repeat: int) -> ChatRequest:
+    """How a prompt is asked: as the only message of the user, with the entry's own parameters."""
+    return ChatRequest([{"role": "user", "content": text}], repeat, f"cme direct {problem} {resolution}")
+
+
+def _request(text: str, prompt: Row, question: Question) -> ChatRequest:
+    return direct_request(text, prompt["problem_id"], prompt["resolution"], question[-1])
+
+
+def _prompt_texts(lake: Lake, category: str) -> dict[tuple[int, str], str]:
+    rows = lake.read(schemas.PROMPTS, {"category": category}, ["resolution", "problem_id", "prompt"]).to_pylist()
+    return {(row["resolution"], row["problem_id"]): row["prompt"] for row in rows}
+
+
+def _reply(prompt: Mapping[str, Any], answer: Answer) -> Row:
+    usage, unread = answer.usage, answer.status in _UNREAD or not answer.attempts
+    read = 0 if unread else prompt["prompt_tokens"]
+    written = 0 if unread else count_tokens(answer.text + answer.reasoning)
+    at = answer.finished_at
+    return {
+        "status": str(answer.status),
+        "reply": answer.text,
+        "error": answer.error,
+        # Where a provider does not say, tokens are counted here.
+        "prompt_tokens": read if usage.prompt_tokens is None else usage.prompt_tokens,
+        "completion_tokens": written if usage.completion_tokens is None else usage.completion_tokens,
+        "cost_usd": 0.0 if answer.cost_usd is None and unread else answer.cost_usd,
+        "latency_s": answer.latency or 0.0,
+        "cached_tokens": usage.cached_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "first_token_s": answer.first_token,
+        "served_model": answer.served_model,
+        "fingerprint": answer.fingerprint,
+        "finish": answer.finish,
+        "request_hash": answer.hash,
+        "attempts": answer.attempts,
+        "answered_at": None if at is None else datetime.fromtimestamp(at, UTC),
+    }

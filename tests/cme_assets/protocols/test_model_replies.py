@@ -1,0 +1,265 @@
+"""Models behind a real HTTP server through the whole graph: what is asked, what is kept, and what is asked again."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+import yaml
+
+from cme_assets import bring_up_to_date as bringing
+from cme_assets import definitions, schemas
+from cme_assets.bring_up_to_date import Done
+from cme_assets.definitions import build_defs
+from cme_assets.protocols import PROTOCOLS
+from cme_assets.tasks.catalogue import CATEGORIES
+from resources.lake import Lake
+from resources.registry import load_registry, read_environment
+from resources.settings import Settings, read_settings
+from tests.fast_graph import IN_THIS_PROCESS
+from tests.servers.faulty import FaultyServer, running
+from tests.servers.scripted import ScriptedServer, Turn
+from tests.servers.scripted import running as playing
+
+KEY = "sk-not-for-the-eyes-of-strangers"
+PRICE = [{"since": "2020-01-01", "input": 10.0, "cached_input": 1.0, "output": 100.0}]
+
+
+@pytest.fixture
+def server() -> Iterator[tuple[FaultyServer, str]]:
+    faulty = FaultyServer()
+    with running(faulty) as address:
+        yield faulty, f"{address}/v1"
+
+
+@pytest.fixture
+def settings(made_once: Settings, tmp_path: Path) -> Settings:
+    """Finished prompts of the fast profile; nobody has been asked."""
+    settings = read_settings(
+        {
+            "CONDMAT_DATA": str(tmp_path / "data"),
+            "CONDMAT_PROFILE": "fast",
+            "CONDMAT_MODELS": str(tmp_path / "models.yaml"),
+        }
+    )
+    for table in ("problems", "spectra", "noisy_spectra", "prompts"):
+        shutil.copytree(made_once.lake / table, settings.lake / table)
+    return settings
+
+
+def write_models(settings: Settings, address: str, *names: str, **more: Any) -> None:
+    entries = [
+        {
+            "name": name,
+            "provider": "openai_compatible",
+            "model": name,
+            "base_url": address,
+            "max_concurrency": 4,
+            **more,
+        }
+        for name in names
+    ]
+    settings.models_file.write_text(yaml.safe_dump({"models": entries}))
+
+
+def bring(settings: Settings, instance: dg.DagsterInstance) -> Done:
+    entries = load_registry(settings.models_file).runnable(read_environment(settings.models_file))
+    defs = build_defs(settings, {"workers": IN_THIS_PROCESS})
+    return bringing.bring_up_to_date(settings, entries, instance, defs)
+
+
+def replies(settings: Settings) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = Lake(settings.lake).read_all(schemas.DIRECT_RESPONSES).to_pylist()
+    return rows
+
+
+def scores(settings: Settings) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = Lake(settings.lake).read_all(schemas.DIRECT_SCORES).to_pylist()
+    return rows
+
+
+def test_only_what_is_missing_is_asked(
+    settings: Settings,
+    instance: dg.DagsterInstance,
+    server: tuple[FaultyServer, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    log, address = server[0].log, server[1]
+    prompts = {r["prompt"] for r in Lake(settings.lake).read_all(schemas.PROMPTS, ["prompt"]).to_pylist()}
+
+    def asked() -> int:
+        count = len(log.asked)
+        log.asked.clear()
+        return count
+
+    write_models(settings, address, "org/first")
+    assert bring(settings, instance).failed_checks == []
+    assert {prompt for _, prompt in log.asked} == prompts
+    assert asked() == 10
+    assert bring(settings, instance).runs == 0
+    assert asked() == 0
+
+    write_models(settings, address, "org/first", "second")
+    bring(settings, instance)
+    assert {body["model"] for body in log.bodies[10:]} == {"second"}
+    assert asked() == 10
+
+    changed = replace(CATEGORIES["A1"], question="Give the Fermi energy, once more.")
+    monkeypatch.setitem(CATEGORIES, "A1", changed)
+    bring(settings, instance)
+    assert all("once more" in prompt for _, prompt in log.asked)
+    assert asked() == 2 * 5
+
+    before = {(r["model"], r["problem_id"]): r["gamma"] for r in scores(settings)}
+    monkeypatch.setitem(
+        CATEGORIES, "B1", replace(CATEGORIES["B1"], gamma=lambda _: 0.05, version=CATEGORIES["B1"].version + 1)
+    )
+    bring(settings, instance)
+    after = {(r["model"], r["problem_id"]): r["gamma"] for r in scores(settings)}
+    assert {key for key in before if before[key] != after[key]} == {key for key in before if key[1].startswith("B1")}
+    assert asked() == 0
+
+    # What was paid for is in the ledger, also when the lake is lost.
+    shutil.rmtree(settings.lake / "direct_responses")
+    bring(settings, instance)
+    assert len(replies(settings)) == 20
+    assert asked() == 0
+
+
+def test_a_new_scorer_asks_nobody(
+    settings: Settings,
+    instance: dg.DagsterInstance,
+    server: tuple[FaultyServer, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write_models(settings, server[1], "first")
+    bring(settings, instance)
+    asked = len(server[0].log.asked)
+    rescored = tuple(replace(p, scores=replace(p.scores, code_version="next")) for p in PROTOCOLS)
+    for module in (definitions, bringing):
+        monkeypatch.setattr(module, "PROTOCOLS", rescored)
+    done = bring(settings, instance)
+    assert (done.runs, done.partitions) == (1, 2)
+    assert len(server[0].log.asked) == asked
+
+
+def test_what_the_provider_tells_is_kept(
+    settings: Settings,
+    instance: dg.DagsterInstance,
+    server: tuple[FaultyServer, str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    write_models(settings, server[1], "first", prices=PRICE, repeats=2)
+    bring(settings, instance)
+    rows = replies(settings)
+    assert sorted({row["repeat"] for row in rows}) == [0, 1]
+    assert len(rows) == len(server[0].log.asked) == len({row["request_hash"] for row in rows}) == 20
+    for row in rows:
+        assert row["status"] == "ok"
+        assert row["reply"].startswith("answer to ")
+        assert (row["prompt_tokens"], row["cached_tokens"], row["completion_tokens"]) == (100, 40, 20)
+        # 60 tokens read anew, 40 from the cache, 20 written.
+        assert row["cost_usd"] == pytest.approx((60 * 10 + 40 * 1 + 20 * 100) / 1e6)
+        assert (row["served_model"], row["fingerprint"], row["finish"]) == ("served-model", "fp_1", "stop")
+        assert row["attempts"] == 1
+        assert row["latency_s"] > 0
+        assert row["answered_at"].year >= 2026
+    assert {row["status"] for row in scores(settings)} == {"unparseable"}
+    assert {row["score"] for row in scores(settings)} == {0.0}
+    lines = [record.getMessage() for record in caplog.records if record.name == "cme_assets.protocols.model_replies"]
+    assert lines[-1].startswith("first: 20 / 20 answered (0 from the ledger), 2000 + 400 tokens, $0.0528")
+
+
+def test_good_answers_score(settings: Settings, instance: dg.DagsterInstance) -> None:
+    truths = {
+        row["problem_id"]: row["truth"]
+        for row in Lake(settings.lake).read_all(schemas.PROBLEMS, ["problem_id", "draw", "truth"]).to_pylist()
+        if row["draw"] == 3
+    }
+    knowing = ScriptedServer(
+        {
+            CATEGORIES["A1"].question: [Turn(f"It is <answer>{list(truths['A1-L0'])}</answer>")],
+            "": [Turn("I would rather not say.")],
+        }
+    )
+    with playing(knowing) as address:
+        write_models(settings, address, "knowing", free=True)
+        bring(settings, instance)
+    found = {row["problem_id"]: row["score"] for row in scores(settings)}
+    assert {found[f"A1-L{level}"] for level in range(5)} == {1.0}
+    assert {found[f"B1-L{level}"] for level in range(5)} == {0.0}
+
+
+def test_failures_of_the_provider_are_no_zeros_and_are_asked_again(
+    settings: Settings,
+    instance: dg.DagsterInstance,
+    server: tuple[FaultyServer, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SOME_KEY", KEY)
+    question = CATEGORIES["A1"].question
+    monkeypatch.setitem(CATEGORIES, "A1", replace(CATEGORIES["A1"], question=question + " [fault:bad_key*1]"))
+    write_models(settings, server[1], "first", key_env="SOME_KEY", max_concurrency=1)
+    bring(settings, instance)
+    bad = [row for row in replies(settings) if row["status"] == "provider_error"]
+    assert {row["category"] for row in bad} >= {"A1"}
+    assert all(row["error"] and KEY not in row["error"] for row in bad)
+    assert {row["score"] for row in scores(settings) if row["status"] == "provider_error"} == {None}
+    for _ in range(6):  # each run is stopped by one more key that is not taken
+        bring(settings, instance)
+    assert {row["status"] for row in replies(settings)} == {"ok"}
+    assert bring(settings, instance).runs == 0
+    assert set(server[0].log.answered.values()) == {1}
+
+
+def test_the_budget_stops_and_goes_on(
+    settings: Settings, instance: dg.DagsterInstance, server: tuple[FaultyServer, str]
+) -> None:
+    write_models(settings, server[1], "first", prices=PRICE, parameters={"max_output_tokens": 100})
+    bring(replace(settings, budget_run_usd=0.0), instance)
+    assert server[0].log.asked == []
+    rows = replies(settings)
+    assert {row["status"] for row in rows} == {"budget_stopped"}
+    assert {(row["cost_usd"], row["prompt_tokens"], row["completion_tokens"]) for row in rows} == {(0.0, 0, 0)}
+    assert {row["score"] for row in scores(settings)} == {None}
+    bring(settings, instance)
+    assert {row["status"] for row in replies(settings)} == {"ok"}
+    assert len(server[0].log.asked) == 10
+
+
+def test_a_model_without_its_key_stops_no_other(
+    settings: Settings, instance: dg.DagsterInstance, server: tuple[FaultyServer, str]
+) -> None:
+    """Asked for in the UI: `make run` leaves it out."""
+    write_models(settings, server[1], "first", key_env="KEY_THAT_IS_NOT_SET")
+    keyless = {"name": "second", "provider": "openai_compatible", "model": "second", "base_url": server[1]}
+    document = yaml.safe_load(settings.models_file.read_text())
+    settings.models_file.write_text(yaml.safe_dump({"models": [*document["models"], keyless]}))
+    entries = load_registry(settings.models_file).entries
+    bringing.bring_up_to_date(settings, entries, instance, build_defs(settings, {"workers": IN_THIS_PROCESS}))
+    ended = {(row["model"], row["status"]) for row in replies(settings)}
+    assert ended == {("first", "provider_error"), ("second", "ok")}
+    assert {row["error"] for row in replies(settings) if row["model"] == "first"} == {
+        "KEY_THAT_IS_NOT_SET is not set; put it into .env or the environment"
+    }
+    assert len(server[0].log.asked) == 10
+
+
+def test_an_entry_is_asked_at_its_own_table_sizes_only(
+    settings: Settings, instance: dg.DagsterInstance, server: tuple[FaultyServer, str]
+) -> None:
+    write_models(settings, server[1], "first", resolutions=[16])
+    bring(settings, instance)
+    assert (replies(settings), server[0].log.asked) == ([], [])
+    bring(replace(settings, resolutions=(16,)), instance)
+    assert {row["resolution"] for row in replies(settings)} == {16}
+    assert len(server[0].log.asked) == 10
+    write_models(settings, server[1], "first")
+    bring(settings, instance)
+    assert sorted({row["resolution"] for row in replies(settings)}) == [16, 50]
+    assert len(server[0].log.asked) == 20
