@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -16,7 +17,7 @@ import psutil
 import pytest
 
 from resources.outcomes import Status
-from resources.sandbox import bubblewrap, docker_engine, environments, selection
+from resources.sandbox import bubblewrap, docker_engine, environments, launch, selection
 from resources.sandbox.execution import Execution
 from resources.sandbox.limits import MEBIBYTE, Limits
 from resources.sandbox.pool import Sandbox
@@ -116,7 +117,7 @@ class Host:
             "interfaces": sorted(psutil.net_if_addrs()),
             "routes": Path("/proc/net/route").read_text(),
             "left by scripts": [str(path) for path in _left_by_scripts()],
-            "System V": [Path(f"/proc/sysvipc/{kind}").read_text() for kind in ("shm", "sem", "msg")],
+            "System V": [line for kind in ("shm", "sem", "msg") for line in _ipc_of_scripts(kind)],
             "hostname": socket.gethostname(),
         }
 
@@ -126,6 +127,11 @@ def _state(path: Path) -> os.stat_result | None:
         return path.lstat()
     except FileNotFoundError:
         return None
+
+
+def _ipc_of_scripts(kind: str) -> list[str]:
+    lines = Path(f"/proc/sysvipc/{kind}").read_text().splitlines()[1:]
+    return [line for line in lines if any(int(word) >= SCRIPT_USERS for word in line.split()[4:])]
 
 
 def _left_by_scripts() -> list[Path]:
@@ -147,12 +153,14 @@ def wait_for_no_script(seconds: float = 5) -> None:
 
 
 def script_processes() -> list[psutil.Process]:
-    """Processes of sandboxed scripts that exist now, whoever their parent is."""
-    found = []
-    for process in psutil.process_iter(["uids"]):
-        if process.info["uids"] and process.info["uids"].real >= SCRIPT_USERS:
-            found.append(process)
-    return found
+    """What lives below this process's supervisors now: wardens and scripts. Other users of the machine do not count."""
+    found: dict[int, psutil.Process] = {}
+    for process in psutil.process_iter(["cmdline"]):
+        words = process.info["cmdline"] or []
+        if f"/{os.getpid()}/" in (launch.owner_of(words) or "") and words[0].endswith("python"):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                found.update({child.pid: child for child in process.children(recursive=True)})
+    return list(found.values())
 
 
 @pytest.fixture(scope="session")

@@ -227,7 +227,7 @@ while True:
 """
     execution = sandbox.run(code)
     assert execution.status is Status.OK, execution
-    assert execution.peak_memory <= 140 * MEBIBYTE
+    assert execution.peak_memory <= sandbox.ceiling.memory
 
 
 def test_long_output_keeps_its_beginning_and_its_end(sandbox: Sandbox) -> None:

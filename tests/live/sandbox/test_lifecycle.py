@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -42,12 +43,19 @@ def supervisors(of: int | None = None) -> list[psutil.Process]:
     return [process for process in found if process.info["ppid"] not in workers]  # not the wardens that they fork
 
 
-def containers() -> list[str]:
-    """The sandbox containers that exist, running or not; none where there is no engine."""
+def new_supervisors(before: list[psutil.Process]) -> list[psutil.Process]:
+    """Those that were not there `before`: other tests keep a sandbox open."""
+    return [process for process in supervisors() if process not in before]
+
+
+def containers(of: int | None = None) -> list[str]:
+    """The containers of this process (or of `of`), running or not; none where there is no engine."""
     if docker_engine.problem() is not None:
         return []
-    found = docker_engine.client().containers.list(all=True, filters={"label": docker_engine.LABEL})
-    return sorted(container.id for container in found)
+    with contextlib.closing(docker_engine.client()) as engine:
+        found = engine.containers.list(all=True, filters={"label": docker_engine.LABEL})
+    mark = f"/{of or os.getpid()}/"
+    return sorted(container.id for container in found if mark in container.labels[docker_engine.LABEL])
 
 
 def eventually(condition: Callable[[], bool], seconds: float = 20) -> bool:
@@ -93,7 +101,7 @@ def test_a_thousand_executions_leave_nothing(
 
 
 def test_23_fifty_at_once(backend_name: str, open_backend: Callable[..., Sandbox], host: Any) -> None:
-    before, state = containers(), host.state()
+    before, earlier, state = containers(), supervisors(), host.state()
     scripts = {
         "submit(7)": Status.OK,
         "import os\nwhile True:\n  try: os.fork()\n  except OSError: pass": Status.CODE_TIMEOUT,
@@ -105,12 +113,12 @@ def test_23_fifty_at_once(backend_name: str, open_backend: Callable[..., Sandbox
         limits = replace(box.ceiling, wall_s=3)
         jobs = [threads.submit(box.run, code, None, limits) for code in list(scripts) * 10]
         statuses = [job.result().status for job in jobs]
-        assert len(supervisors()) == 4
+        assert len(new_supervisors(earlier)) == 4
     # A busy machine may stop a script by time before it has filled its memory or its output.
     for status, expected in zip(statuses, list(scripts.values()) * 10, strict=True):
         assert status in (expected, Status.CODE_TIMEOUT)
     assert statuses[::5] == [Status.OK] * 10
-    assert eventually(lambda: containers() == before and not supervisors())
+    assert eventually(lambda: containers() == before and not new_supervisors(earlier))
     assert host.state() == state
 
 
@@ -130,7 +138,6 @@ time.sleep(1000)
 
 
 def test_23_a_killed_harness_leaves_nothing(backend_name: str, settings: Settings) -> None:
-    before = containers()
     variables = {**os.environ, "CONDMAT_SANDBOX": backend_name, "CONDMAT_DATA": str(settings.data)}
     command = [sys.executable, "-c", HARNESS]
     with subprocess.Popen(command, cwd=REPOSITORY, env=variables, stdout=subprocess.PIPE, text=True) as harness:
@@ -140,19 +147,20 @@ def test_23_a_killed_harness_leaves_nothing(backend_name: str, settings: Setting
     assert answer == "running\n"
     assert len(running) == 2
     assert eventually(lambda: not supervisors(of=harness.pid))
-    assert eventually(lambda: containers() == before)
+    assert eventually(lambda: not containers(of=harness.pid))
 
 
 def test_a_worker_that_is_killed_is_replaced(backend_name: str, open_backend: Callable[..., Sandbox]) -> None:
+    earlier = supervisors()
     with open_backend(backend_name, workers=1) as box:
-        (first,) = supervisors()
+        (first,) = new_supervisors(earlier)
         with ThreadPoolExecutor(1) as threads:
             waiting = threads.submit(box.run, "import time\ntime.sleep(3)\nsubmit('done')")
             time.sleep(1)
             first.send_signal(signal.SIGKILL)
             execution = waiting.result()
         assert (execution.status, execution.result) == (Status.OK, "done")
-        (second,) = supervisors()
+        (second,) = new_supervisors(earlier)
         assert second.pid != first.pid
 
 
@@ -160,10 +168,11 @@ def test_workers_are_recycled(
     backend_name: str, open_backend: Callable[..., Sandbox], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pool, "RECYCLE_AFTER", 3)
+    earlier = supervisors()
     with open_backend(backend_name, workers=1) as box:
         seen = []
         for _ in range(5):
-            seen += [process.pid for process in supervisors()]
+            seen += [process.pid for process in new_supervisors(earlier)]
             assert box.run("submit(1)").result == 1
     assert len(set(seen)) == 2
 
