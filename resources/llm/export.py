@@ -1,4 +1,4 @@
-"""The ledger as Parquet or JSONL: `python -m resources.llm.export LEDGER_URL requests.parquet`.
+"""The ledger as Parquet or JSONL: `python -m resources.llm.export [LEDGER_URL [TARGET]]`.
 
 One row a try, with the request as it was sent beside the response as it came; requests without a try (stopped by the
 budget) have one row without a response. Rows stream, so that the size of the ledger does not matter.
@@ -21,6 +21,7 @@ from resources.llm.database import LedgerError, open_engine, reading
 from resources.llm.request import restore, text_references
 from resources.llm.schema import attempts, requests
 from resources.llm.storing import decompress, load_texts, parts
+from resources.settings import read_settings
 
 ROWS_AT_ONCE = 200
 _REQUEST = ("hash", "provider", "endpoint", "model", "repeat", "purpose", "attempts")
@@ -132,8 +133,11 @@ def _write_jsonl(path: Path, batches: Iterator[list[dict[str, Any]]]) -> int:
 def main() -> None:
     """Say how many rows were written, or in one line what is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("url", help="sqlite:///path or postgresql+psycopg2://…")
-    parser.add_argument("target", type=Path, help="ends in .parquet or .jsonl")
+    settings = read_settings()
+    parser.add_argument("url", nargs="?", default=settings.ledger_url, help="by default the settings' (%(default)s)")
+    parser.add_argument(
+        "target", nargs="?", type=Path, default=settings.data / "ledger.parquet", help="ends in .parquet or .jsonl"
+    )
     options = parser.parse_args()
     try:
         print(f"{export(options.url, options.target)} tries written to {options.target}")
