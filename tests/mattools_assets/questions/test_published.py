@@ -1,0 +1,187 @@
+"""Reading published questions and recorded runs, with a set of our own in their form."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mattools_assets import recorded
+from mattools_assets.questions.inputs import PREFIX, InputFiles, InputFilesError, read_folder, unpack
+from mattools_assets.questions.published import PublishedQuestionError, read_published
+from mattools_assets.verification.published import INVERTED, Mode, source
+
+TEXT = (
+    "Calculate:\n    - `volume`: The volume. Format: float.\n    - `name`: Its name.\nRead `tests/test_files/a.vasp`."
+)
+VERIFICATION = "def test_a(properties):\n    return 'ok'\n"
+PROPERTIES = {
+    "volume": {"description": "d", "format": "float", "value": "1.5"},
+    "name": {"description": "d", "format": "str", "value": "it's"},
+}
+
+
+def entry(**changes: Any) -> dict[str, Any]:
+    return {
+        "question_id": "test_a",
+        "question": TEXT,
+        "properties": PROPERTIES,
+        "verification_source": VERIFICATION,
+        "data_files_here": True,
+    } | changes
+
+
+def write(path: Path, *entries: Any) -> Path:
+    path.write_text("\n".join(json.dumps(item) for item in entries) + "\n")
+    return path
+
+
+def test_lines(tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    (folder / "deep").mkdir(parents=True)
+    for name in ("a.vasp", "b.vasp", "deep/c"):
+        (folder / name).write_text(name)
+    path = write(
+        tmp_path / "questions.jsonl", entry(), entry(question_id="test_b", verification_source="def test_b(p): 1")
+    )
+    first, second = read_published(path, read_folder(folder))
+    assert first.question.properties == ("volume", "name")
+    assert first.question.files == {f"{PREFIX}/a.vasp": folder / "a.vasp"}
+    assert (first.question.id, second.question.id) == ("test_a", "test_b")
+    assert "'volume': 1.5," in first.reference_source
+    assert '"it\'s"' in first.reference_source
+
+
+def test_checkout(tmp_path: Path) -> None:
+    folder = tmp_path / "src" / "question_segments" / "pymatgen_analysis_defects" / "test_a"
+    folder.mkdir(parents=True)
+    (folder / "question.txt").write_text(TEXT)
+    (folder / "new_unit_test.py").write_text(VERIFICATION)
+    (question,) = read_published(tmp_path, InputFiles())
+    assert question.question.properties == ("volume", "name")
+    assert dict(question.reference) == {}
+    (folder / "properties.json").write_text(json.dumps({"properties": PROPERTIES}))
+    (question,) = read_published(tmp_path, InputFiles())
+    assert question.reference["volume"] == "1.5"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", "no questions"),
+        ("{", "line 1: not JSON"),
+        ("[]", "one JSON object a line"),
+        (json.dumps(entry(question="")), "question is missing"),
+        (json.dumps(entry(properties={})), "properties is missing"),
+        (json.dumps(entry(question_id="test_c")), "does not define test_c()"),
+        ("\n".join([json.dumps(entry())] * 2), "occurs twice"),
+    ],
+)
+def test_bad_questions(tmp_path: Path, content: str, says: str) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text(content)
+    with pytest.raises(PublishedQuestionError) as error:
+        read_published(path, InputFiles())
+    assert says in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_corrected_source_changes_the_inverted_check_alone(tmp_path: Path) -> None:
+    name = INVERTED[0]
+    body = f"def {name}(properties):\n    if  isinstance(actual_value, eval(expected_format)):\n        pass\n"
+    path = write(tmp_path / "q.jsonl", entry(question_id=name, verification_source=body), entry())
+    inverted, other = read_published(path, InputFiles())
+    assert source(inverted, Mode.PAPER) == body
+    assert source(inverted, Mode.CORRECTED) == body.replace("if  isinstance", "if not isinstance")
+    assert source(other, Mode.CORRECTED) == VERIFICATION
+    (mended,) = read_published(
+        write(tmp_path / "m.jsonl", entry(question_id=name, verification_source=body.replace("if  ", "if not "))),
+        InputFiles(),
+    )
+    with pytest.raises(ValueError, match="corrected already"):
+        source(mended, Mode.CORRECTED)
+
+
+def archive(path: Path, *names: str) -> Path:
+    with tarfile.open(path, "w:xz") as content:
+        for name in names:
+            info = tarfile.TarInfo(name)
+            info.size = 1
+            content.addfile(info, io.BytesIO(b"x"))
+    return path
+
+
+def test_unpacking(tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.tar.xz", "tests/test_files/a.vasp", "tests/test_files/deep/b")
+    files = unpack(path, tmp_path)
+    assert sorted(files.files) == ["a.vasp", "deep/b"]
+    before = files.files["a.vasp"].stat().st_mtime_ns
+    assert unpack(path, tmp_path).files["a.vasp"].stat().st_mtime_ns == before
+
+
+def test_an_archive_that_climbs_out_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    path = archive(tmp_path / "a.tar.xz", "../../../evil")
+    with pytest.raises(InputFilesError):
+        unpack(path, tmp_path / "data")
+    assert list((tmp_path / "data").rglob("*.new")) == []
+    assert not (tmp_path / "evil").exists()
+
+
+def test_runs_in_both_forms(tmp_path: Path) -> None:
+    ours = write(
+        tmp_path / "run.jsonl",
+        {"question_id": "test_a", "function_name": "f", "function_source": "def f(): 1"},
+        {"question_id": "test_b", "function_name": "", "function_source": ""},
+    )
+    folder = tmp_path / "systems" / "round1" / "model"
+    folder.mkdir(parents=True)
+    theirs = write(
+        folder / "function_generation_results.jsonl",
+        {"question_file_path": "test_a", "function_name": "f", "function": "def f(): 1"},
+    )
+    assert [(answer.run, answer.question_id, answer.source) for answer in recorded.read_run(ours)] == [
+        ("run", "test_a", "def f(): 1"),
+        ("run", "test_b", ""),
+    ]
+    (answer,) = recorded.read_run(theirs)
+    assert (answer.run, answer.source) == ("systems__round1__model", "def f(): 1")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", "no answers"),
+        ("{", "line 1: not JSON"),
+        ('{"question_id": "a"}', "function_name is missing"),
+        ('{"question_id": 3}', "question_id or question_file_path is missing"),
+        ('{"question_id": "a", "function_name": "", "function": ""}\n' * 2, "a second answer to 'a'"),
+    ],
+)
+def test_bad_runs(tmp_path: Path, content: str, says: str) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text(content)
+    with pytest.raises(recorded.RecordedRunError) as error:
+        recorded.read_run(path)
+    assert says in str(error.value)
+
+
+def test_results_survive_a_torn_line(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "run.jsonl"
+    recorded.Results(path).add({"digest": "a"})
+    with path.open("a") as file:
+        file.write('{"digest": "b", "pa')
+    results = recorded.Results(path)
+    assert set(results.rows) == {"a"}
+    results.add({"digest": "c"})
+    assert set(recorded.Results(path).rows) == {"a", "c"}
+
+
+def test_the_command_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = write(tmp_path / "run.jsonl", {"question_id": "a", "function_name": "f", "function": ""})
+    assert recorded.main([str(run)]) == 1
+    assert "give --questions" in capsys.readouterr().err
