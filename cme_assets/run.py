@@ -1,4 +1,4 @@
-"""`python -m cme_assets.run`: bring everything up to date that needs no key, print the leaderboard.
+"""`python -m cme_assets.run`: bring up to date whatever can run, models with a key included; print the leaderboard.
 
 What is good already is left alone, so a second run does nothing. Runs go through Dagster on the same instance as
 `make ui`, which shows them. Heavy imports are inside `main`: worker processes import this module again.
@@ -19,6 +19,7 @@ def main() -> int:
     import dagster as dg
 
     from cme_assets.bring_up_to_date import bring_up_to_date
+    from cme_assets.left_out import left_out
     from cme_assets.protocols.protocol import ProtocolError
     from cme_assets.reports import ReportsFailed, bring_reports_up_to_date
     from cme_assets.summary import print_summary
@@ -36,6 +37,8 @@ def main() -> int:
         settings = read_settings()
         registry = load_registry(settings.models_file)
         environment = read_environment(settings.models_file)
+        for line in left_out(registry, environment, settings):
+            print(line, file=sys.stderr)
         with open_instance(settings.dagster_home) as instance:
             done = bring_up_to_date(settings, registry.runnable(environment), instance)
             built = bring_reports_up_to_date(settings, instance)

@@ -14,14 +14,14 @@ import yaml
 
 from cme_assets import bring_up_to_date as bringing
 from cme_assets import definitions, schemas
-from cme_assets.bring_up_to_date import Done
 from cme_assets.definitions import build_defs
 from cme_assets.protocols import PROTOCOLS
 from cme_assets.tasks.catalogue import CATEGORIES
 from resources.lake import Lake
-from resources.registry import load_registry, read_environment
-from resources.settings import Settings, read_settings
+from resources.registry import load_registry
+from resources.settings import Settings
 from tests.fast_graph import IN_THIS_PROCESS
+from tests.served_models import bring_served, prompts_only, write_models
 from tests.servers.faulty import FaultyServer, running
 from tests.servers.scripted import ScriptedServer, Turn
 from tests.servers.scripted import running as playing
@@ -40,37 +40,7 @@ def server() -> Iterator[tuple[FaultyServer, str]]:
 @pytest.fixture
 def settings(made_once: Settings, tmp_path: Path) -> Settings:
     """Finished prompts of the fast profile; nobody has been asked."""
-    settings = read_settings(
-        {
-            "CONDMAT_DATA": str(tmp_path / "data"),
-            "CONDMAT_PROFILE": "fast",
-            "CONDMAT_MODELS": str(tmp_path / "models.yaml"),
-        }
-    )
-    for table in ("problems", "spectra", "noisy_spectra", "prompts"):
-        shutil.copytree(made_once.lake / table, settings.lake / table)
-    return settings
-
-
-def write_models(settings: Settings, address: str, *names: str, **more: Any) -> None:
-    entries = [
-        {
-            "name": name,
-            "provider": "openai_compatible",
-            "model": name,
-            "base_url": address,
-            "max_concurrency": 4,
-            **more,
-        }
-        for name in names
-    ]
-    settings.models_file.write_text(yaml.safe_dump({"models": entries}))
-
-
-def bring(settings: Settings, instance: dg.DagsterInstance) -> Done:
-    entries = load_registry(settings.models_file).runnable(read_environment(settings.models_file))
-    defs = build_defs(settings, {"workers": IN_THIS_PROCESS})
-    return bringing.bring_up_to_date(settings, entries, instance, defs)
+    return prompts_only(made_once, tmp_path)
 
 
 def replies(settings: Settings) -> list[dict[str, Any]]:
@@ -98,20 +68,20 @@ def test_only_what_is_missing_is_asked(
         return count
 
     write_models(settings, address, "org/first")
-    assert bring(settings, instance).failed_checks == []
+    assert bring_served(settings, instance).failed_checks == []
     assert {prompt for _, prompt in log.asked} == prompts
     assert asked() == 10
-    assert bring(settings, instance).runs == 0
+    assert bring_served(settings, instance).runs == 0
     assert asked() == 0
 
     write_models(settings, address, "org/first", "second")
-    bring(settings, instance)
+    bring_served(settings, instance)
     assert {body["model"] for body in log.bodies[10:]} == {"second"}
     assert asked() == 10
 
     changed = replace(CATEGORIES["A1"], question="Give the Fermi energy, once more.")
     monkeypatch.setitem(CATEGORIES, "A1", changed)
-    bring(settings, instance)
+    bring_served(settings, instance)
     assert all("once more" in prompt for _, prompt in log.asked)
     assert asked() == 2 * 5
 
@@ -119,14 +89,14 @@ def test_only_what_is_missing_is_asked(
     monkeypatch.setitem(
         CATEGORIES, "B1", replace(CATEGORIES["B1"], gamma=lambda _: 0.05, version=CATEGORIES["B1"].version + 1)
     )
-    bring(settings, instance)
+    bring_served(settings, instance)
     after = {(r["model"], r["problem_id"]): r["gamma"] for r in scores(settings)}
     assert {key for key in before if before[key] != after[key]} == {key for key in before if key[1].startswith("B1")}
     assert asked() == 0
 
     # What was paid for is in the ledger, also when the lake is lost.
     shutil.rmtree(settings.lake / "direct_responses")
-    bring(settings, instance)
+    bring_served(settings, instance)
     assert len(replies(settings)) == 20
     assert asked() == 0
 
@@ -138,12 +108,12 @@ def test_a_new_scorer_asks_nobody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     write_models(settings, server[1], "first")
-    bring(settings, instance)
+    bring_served(settings, instance)
     asked = len(server[0].log.asked)
     rescored = tuple(replace(p, scores=replace(p.scores, code_version="next")) for p in PROTOCOLS)
     for module in (definitions, bringing):
         monkeypatch.setattr(module, "PROTOCOLS", rescored)
-    done = bring(settings, instance)
+    done = bring_served(settings, instance)
     assert (done.runs, done.partitions) == (1, 2)
     assert len(server[0].log.asked) == asked
 
@@ -155,7 +125,7 @@ def test_what_the_provider_tells_is_kept(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     write_models(settings, server[1], "first", prices=PRICE, repeats=2)
-    bring(settings, instance)
+    bring_served(settings, instance)
     rows = replies(settings)
     assert sorted({row["repeat"] for row in rows}) == [0, 1]
     assert len(rows) == len(server[0].log.asked) == len({row["request_hash"] for row in rows}) == 20
@@ -189,7 +159,7 @@ def test_good_answers_score(settings: Settings, instance: dg.DagsterInstance) ->
     )
     with playing(knowing) as address:
         write_models(settings, address, "knowing", free=True)
-        bring(settings, instance)
+        bring_served(settings, instance)
     found = {row["problem_id"]: row["score"] for row in scores(settings)}
     assert {found[f"A1-L{level}"] for level in range(5)} == {1.0}
     assert {found[f"B1-L{level}"] for level in range(5)} == {0.0}
@@ -205,15 +175,15 @@ def test_failures_of_the_provider_are_no_zeros_and_are_asked_again(
     question = CATEGORIES["A1"].question
     monkeypatch.setitem(CATEGORIES, "A1", replace(CATEGORIES["A1"], question=question + " [fault:bad_key*1]"))
     write_models(settings, server[1], "first", key_env="SOME_KEY", max_concurrency=1)
-    bring(settings, instance)
+    bring_served(settings, instance)
     bad = [row for row in replies(settings) if row["status"] == "provider_error"]
     assert {row["category"] for row in bad} >= {"A1"}
     assert all(row["error"] and KEY not in row["error"] for row in bad)
     assert {row["score"] for row in scores(settings) if row["status"] == "provider_error"} == {None}
     for _ in range(6):  # each run is stopped by one more key that is not taken
-        bring(settings, instance)
+        bring_served(settings, instance)
     assert {row["status"] for row in replies(settings)} == {"ok"}
-    assert bring(settings, instance).runs == 0
+    assert bring_served(settings, instance).runs == 0
     assert set(server[0].log.answered.values()) == {1}
 
 
@@ -221,13 +191,13 @@ def test_the_budget_stops_and_goes_on(
     settings: Settings, instance: dg.DagsterInstance, server: tuple[FaultyServer, str]
 ) -> None:
     write_models(settings, server[1], "first", prices=PRICE, parameters={"max_output_tokens": 100})
-    bring(replace(settings, budget_run_usd=0.0), instance)
+    bring_served(replace(settings, budget_run_usd=0.0), instance)
     assert server[0].log.asked == []
     rows = replies(settings)
     assert {row["status"] for row in rows} == {"budget_stopped"}
     assert {(row["cost_usd"], row["prompt_tokens"], row["completion_tokens"]) for row in rows} == {(0.0, 0, 0)}
     assert {row["score"] for row in scores(settings)} == {None}
-    bring(settings, instance)
+    bring_served(settings, instance)
     assert {row["status"] for row in replies(settings)} == {"ok"}
     assert len(server[0].log.asked) == 10
 
@@ -254,12 +224,12 @@ def test_an_entry_is_asked_at_its_own_table_sizes_only(
     settings: Settings, instance: dg.DagsterInstance, server: tuple[FaultyServer, str]
 ) -> None:
     write_models(settings, server[1], "first", resolutions=[16])
-    bring(settings, instance)
+    bring_served(settings, instance)
     assert (replies(settings), server[0].log.asked) == ([], [])
-    bring(replace(settings, resolutions=(16,)), instance)
+    bring_served(replace(settings, resolutions=(16,)), instance)
     assert {row["resolution"] for row in replies(settings)} == {16}
     assert len(server[0].log.asked) == 10
     write_models(settings, server[1], "first")
-    bring(settings, instance)
+    bring_served(settings, instance)
     assert sorted({row["resolution"] for row in replies(settings)}) == [16, 50]
     assert len(server[0].log.asked) == 20

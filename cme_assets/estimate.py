@@ -1,0 +1,107 @@
+"""`python -m cme_assets.estimate [MODEL …]`: what asking would cost under the direct protocol. Nobody is asked.
+
+Prompts are counted exactly as they would be sent, and what the ledger has already is left out. How long the answers
+will be is not known: the mean of what the model replied here before stands for it, or else what `--answer-tokens` says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Iterator, Sequence
+
+from cme_assets import schemas
+from cme_assets.protocols.direct import DIRECT, answers_here, entrant_hash
+from cme_assets.protocols.model_replies import Questions, partition_of
+from resources.lake import Lake
+from resources.llm.estimate import Estimate, estimate
+from resources.llm.ledger import Ledger
+from resources.llm.request import ChatRequest
+from resources.model_entry import ModelEntry
+from resources.registry import Registry
+from resources.settings import Settings
+
+ANSWER_TOKENS = 4_000
+"""Assumed of a model that has not replied here yet; reasoning models write several times as much."""
+
+
+def estimates(
+    settings: Settings, entries: Sequence[ModelEntry], answer_tokens: int | None = None
+) -> Iterator[tuple[Estimate, int]]:
+    """What each entry would cost, with the tokens that an answer is taken to have; reference entrants are left out.
+
+    Raises LakeError and LedgerError.
+    """
+    lake = Lake(settings.lake)
+    categories = [key["category"] for key in lake.keys(schemas.PROMPTS)]
+    with Ledger(settings.ledger_url) as ledger:
+        for entry in entries:
+            if answers_here(entry) or not DIRECT.takes(entry):
+                continue
+            identity = entrant_hash(entry, settings)
+            parts = [partition_of(lake, place, entry, category, identity) for place, category in enumerate(categories)]
+            expected = answer_tokens or usual_answer(lake, entry.name) or ANSWER_TOKENS
+            yield estimate(_requests(Questions(lake, parts)), entry, ledger, expected), expected
+
+
+def _requests(questions: Questions) -> Iterator[ChatRequest]:
+    """The questions one by one; none is held on to, for a prompt may have a megabyte."""
+    for request in questions:
+        questions.asked.clear()
+        yield request
+
+
+def usual_answer(lake: Lake, model: str) -> int | None:
+    """Mean tokens of the model's replies so far, or None without any. Raises LakeError."""
+    keys = [key for key in lake.keys(schemas.DIRECT_RESPONSES) if key["model"] == model]
+    rows = [row for key in keys for row in lake.read(schemas.DIRECT_RESPONSES, key).to_pylist()]
+    tokens = [row["completion_tokens"] for row in rows if row["completion_tokens"] > 0]
+    return round(sum(tokens) / len(tokens)) if tokens else None
+
+
+def chosen(registry: Registry, names: Sequence[str]) -> tuple[ModelEntry, ...]:
+    """The named entries, or all that are enabled, with or without their key. Raises RegistryError."""
+    if names:
+        return tuple(registry[name] for name in names)
+    return tuple(entry for entry in registry.entries if entry.enabled)
+
+
+def main() -> int:
+    """Print one line a model. Exit status 1 after one line that says what is wrong."""
+    parser = argparse.ArgumentParser(prog="python -m cme_assets.estimate", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument(
+        "models", nargs="*", metavar="MODEL", help="names in models.yaml; all enabled ones unless given"
+    )
+    parser.add_argument("--answer-tokens", type=int, default=None, help="tokens of an answer, reasoning included")
+    arguments = parser.parse_args()
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    from resources.lake import LakeError
+    from resources.llm.database import LedgerError
+    from resources.registry import RegistryError, load_registry
+    from resources.settings import SettingError, read_settings
+
+    try:
+        settings = read_settings()
+        entries = chosen(load_registry(settings.models_file), arguments.models)
+        if not Lake(settings.lake).keys(schemas.PROMPTS):
+            print(f"error: {settings.lake}: has no prompts yet; `make run` makes them", file=sys.stderr)
+            return 1
+        print_estimates(settings, entries, arguments.answer_tokens)
+    except (SettingError, RegistryError, LakeError, LedgerError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def print_estimates(settings: Settings, entries: Sequence[ModelEntry], answer_tokens: int | None) -> None:
+    """One line a model, and the sum of those with a price."""
+    total = most = 0.0
+    for found, expected in estimates(settings, entries, answer_tokens):
+        print(f"{found}; {expected} tokens an answer assumed", flush=True)
+        total, most = total + (found.usd or 0.0), most + (found.usd_most or 0.0)
+    print(f"all that have a price: ${total:.2f}, at most ${most:.2f}; nobody was asked")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""What asking would cost, said before anybody is asked."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from cme_assets import estimate, schemas
+from cme_assets.estimate import estimates
+from cme_assets.left_out import left_out
+from resources.lake import Lake
+from resources.registry import load_registry
+from resources.settings import Settings
+from tests.served_models import bring_served, prompts_only, write_models
+from tests.servers.faulty import FaultyServer, running
+
+PRICE = [{"since": "2020-01-01", "input": 10.0, "cached_input": 1.0, "output": 100.0}]
+
+
+@pytest.fixture
+def settings(made_once: Settings, tmp_path: Path) -> Settings:
+    return prompts_only(made_once, tmp_path)
+
+
+@pytest.fixture
+def server() -> Iterator[tuple[FaultyServer, str]]:
+    faulty = FaultyServer()
+    with running(faulty) as address:
+        yield faulty, f"{address}/v1"
+
+
+def test_requests_tokens_and_dollars(
+    settings: Settings, instance: dg.DagsterInstance, server: tuple[FaultyServer, str]
+) -> None:
+    write_models(settings, server[1], "model", prices=PRICE, repeats=3, capabilities={"cache": "automatic"})
+    entries = load_registry(settings.models_file).entries
+    ((found, assumed),) = estimates(settings, entries, 50)
+    assert (found.requests, found.answered, found.completion_tokens, assumed) == (30, 0, 30 * 50, 50)
+    # Long prompts are counted by samples, so to some per cent.
+    once = sum(r["prompt_tokens"] for r in Lake(settings.lake).read_all(schemas.PROMPTS, ["prompt_tokens"]).to_pylist())
+    assert found.prompt_tokens == pytest.approx(3 * once, rel=0.03)
+    written = 30 * 50 * 100e-6
+    assert found.usd == pytest.approx(3 * once * 10e-6 + written, rel=0.03)
+    assert found.usd_cached == pytest.approx(once * (10 + 2 * 1) * 1e-6 + written, rel=0.03)
+    assert found.usd_batch is None
+    assert server[0].log.asked == []
+
+    bring_served(settings, instance)
+    ((found, assumed),) = estimates(settings, entries)
+    assert (found.requests, found.usd, assumed) == (0, 0.0, 20)
+    assert len(server[0].log.asked) == 30
+
+
+def test_the_command(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    write_models(settings, "http://127.0.0.1:9/v1", "one", "two", key_env="KEY_THAT_IS_NOT_SET", prices=PRICE)
+    monkeypatch.setenv("CONDMAT_DATA", str(settings.data))
+    monkeypatch.setenv("CONDMAT_MODELS", str(settings.models_file))
+    monkeypatch.setattr(sys, "argv", ["estimate", "two"])
+    assert estimate.main() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("two: 10 requests (0 more are answered already), about ")
+    assert lines[0].endswith("; 4000 tokens an answer assumed")
+    assert len(lines) == 2
+    monkeypatch.setattr(sys, "argv", ["estimate", "three"])
+    assert estimate.main() == 1
+    assert capsys.readouterr().err.endswith("there is no model 'three'; it has one, two\n")
+    monkeypatch.setattr(sys, "argv", ["estimate"])
+    monkeypatch.setenv("CONDMAT_DATA", str(tmp_path / "empty"))
+    assert estimate.main() == 1
+    assert "has no prompts yet; `make run` makes them" in capsys.readouterr().err
+
+
+def test_who_is_left_out_is_said_in_a_line(settings: Settings) -> None:
+    write_models(settings, "http://127.0.0.1:9/v1", "one", "two", key_env="KEY_THAT_IS_NOT_SET")
+    registry = load_registry(settings.models_file)
+    line = "not asked, because KEY_THAT_IS_NOT_SET is not set: one, two; put the key into .env or the environment"
+    assert left_out(registry, {}, settings) == [line]
+    assert left_out(registry, {"KEY_THAT_IS_NOT_SET": "something"}, settings) == []
+    write_models(settings, "http://127.0.0.1:9/v1", "small", resolutions=[16])
+    assert left_out(load_registry(settings.models_file), {}, settings) == [
+        "not asked: small is for tables of 16 only; set RESOLUTIONS=16"
+    ]

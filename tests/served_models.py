@@ -1,0 +1,43 @@
+"""Settings whose prompts are made and whose models are behind a server of the test."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import yaml
+
+from cme_assets.bring_up_to_date import Done, bring_up_to_date
+from cme_assets.definitions import build_defs
+from resources.registry import load_registry, read_environment
+from resources.settings import Settings, read_settings
+from tests.fast_graph import IN_THIS_PROCESS
+
+
+def prompts_only(made: Settings, folder: Path) -> Settings:
+    """The prompts of `made` in `folder`; nobody has been asked."""
+    settings = read_settings(
+        {
+            "CONDMAT_DATA": str(folder / "data"),
+            "CONDMAT_PROFILE": "fast",
+            "CONDMAT_MODELS": str(folder / "models.yaml"),
+        }
+    )
+    for table in ("problems", "spectra", "noisy_spectra", "prompts"):
+        shutil.copytree(made.lake / table, settings.lake / table)
+    return settings
+
+
+def write_models(settings: Settings, address: str, *names: str, **more: Any) -> None:
+    """A registry of models at `address`; `more` is the same in every entry."""
+    common = {"provider": "openai_compatible", "base_url": address, "max_concurrency": 4, **more}
+    entries = [{"name": name, "model": name, **common} for name in names]
+    settings.models_file.write_text(yaml.safe_dump({"models": entries}))
+
+
+def bring_served(settings: Settings, instance: dg.DagsterInstance) -> Done:
+    """Ask those whose key is there, in this process."""
+    entries = load_registry(settings.models_file).runnable(read_environment(settings.models_file))
+    return bring_up_to_date(settings, entries, instance, build_defs(settings, {"workers": IN_THIS_PROCESS}))
