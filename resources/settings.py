@@ -21,7 +21,8 @@ class SettingError(ValueError):
 class Settings:
     """Everything that the environment decides, read once and passed on.
 
-    `resolutions` are table side lengths in pixels; budgets are US dollars, None meaning no ceiling.
+    `resolutions` are table side lengths in pixels; budgets are US dollars, None meaning no ceiling; `agent_limits` are
+    those limits of agents, by name, that are not the default ones.
     """
 
     data: Path
@@ -33,6 +34,7 @@ class Settings:
     budget_run_usd: float | None
     budget_day_usd: float | None
     models_file: Path
+    agent_limits: tuple[tuple[str, float], ...] = ()
 
     @property
     def lake(self) -> Path:
@@ -65,6 +67,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         budget_run_usd=_dollars(env, "CONDMAT_BUDGET_RUN_USD"),
         budget_day_usd=_dollars(env, "CONDMAT_BUDGET_DAY_USD"),
         models_file=Path(env.get("CONDMAT_MODELS") or "models.yaml").absolute(),
+        agent_limits=_limits(env.get("CONDMAT_AGENT_LIMITS") or ""),
     )
 
 
@@ -83,6 +86,19 @@ def _resolutions(text: str) -> tuple[int, ...]:
     if not values or min(values) < 16 or max(values) > 400:
         raise SettingError(f"RESOLUTIONS={text!r}: use whole numbers from 16 to 400, such as 50,100,200")
     return values
+
+
+def _limits(text: str) -> tuple[tuple[str, float], ...]:
+    pairs = [part.partition("=") for part in text.split(",") if part.strip()]
+    try:
+        limits = tuple(sorted((name.strip(), float(value)) for name, _, value in pairs))
+    except ValueError:
+        limits = (("", 0.0),)
+    if len(dict(limits)) < len(limits) or any(not 0 < value < float("inf") for _, value in limits):
+        raise SettingError(
+            f"CONDMAT_AGENT_LIMITS={text!r}: use numbers above zero by name, such as steps=20,tokens=50000"
+        )
+    return limits
 
 
 def _dollars(env: Mapping[str, str], name: str) -> float | None:

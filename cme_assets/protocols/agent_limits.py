@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from resources.sandbox.limits import MEBIBYTE, Limits
@@ -30,6 +31,17 @@ class AgentLimits:
         for name, value in dataclasses.asdict(self).items():
             if not math.isfinite(value) or value <= 0:
                 raise ValueError(f"agent limit {name}={value!r}: use a finite number above zero")
+
+    @classmethod
+    def of(cls, changed: Mapping[str, float]) -> AgentLimits:
+        """The default limits with those `changed`, by name. Raises ValueError."""
+        types = {name: type(value) for name, value in dataclasses.asdict(cls()).items()}
+        for name, value in changed.items():
+            if name not in types:
+                raise ValueError(f"there is no agent limit {name!r}; use {', '.join(types)}")
+            if types[name] is int and value != int(value):
+                raise ValueError(f"agent limit {name}={value:g}: use a whole number")
+        return cls(**{name: types[name](value) for name, value in changed.items()})
 
     @property
     def variant(self) -> str:

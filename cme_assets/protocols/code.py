@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from cme_assets import freshness
 from cme_assets.protocols.agent import Surroundings, Task, answered_by
 from cme_assets.protocols.agent_prompts import code_messages
 from cme_assets.protocols.agent_replies import last_script
+from cme_assets.protocols.agent_runs import Agent
 from cme_assets.protocols.transcript import Run, replied
+from resources.llm.providers import CachePlan
 from resources.outcomes import Status
-
-NAME = "code"
 
 
 async def run_code(task: Task, around: Surroundings) -> Run:
@@ -20,3 +21,6 @@ async def run_code(task: Task, around: Surroundings) -> Run:
     if script is None:
         return Run(status, "", answer.error or "the reply has no fenced Python block", tuple(steps))
     return await answered_by(script, task, steps, around)
+
+
+CODE = Agent("code", run_code, freshness.CODE_RUNS, freshness.CODE_SCORES, CachePlan.ONCE).protocol()

@@ -6,16 +6,17 @@ trials is there.
 
 from __future__ import annotations
 
+from cme_assets import freshness
 from cme_assets.protocols.agent import Surroundings, Task, answered_by
 from cme_assets.protocols.agent_files import map_files
 from cme_assets.protocols.agent_prompts import RUN_SCRIPT, react_messages, trial_report
 from cme_assets.protocols.agent_replies import continued, wish
+from cme_assets.protocols.agent_runs import Agent
 from cme_assets.protocols.transcript import Run, Step, replied
+from resources.llm.providers import CachePlan
 from resources.llm.request import Message
 from resources.outcomes import Status
 from resources.sandbox.execution import Execution
-
-NAME = "react"
 
 
 async def run_react(task: Task, around: Surroundings) -> Run:
@@ -76,3 +77,6 @@ def _ending(task: Task, steps: list[Step], status: Status) -> Run | None:
             Status.STEP_LIMIT, "", f"trials took {seconds:.0f} s, {task.limits.seconds:g} s allowed", tuple(steps)
         )
     return None
+
+
+REACT = Agent("react", run_react, freshness.REACT_RUNS, freshness.REACT_SCORES, CachePlan.AGAIN).protocol()

@@ -87,7 +87,7 @@ def replied(
         **_spent(executions),
         prompt_tokens=usage.prompt_tokens or 0,
         completion_tokens=written(answer),
-        cost_usd=answer.cost_usd,
+        cost_usd=answer.cost_usd if answer.attempts else 0.0,
         latency_s=answer.latency or 0.0,
     )
 

@@ -25,6 +25,10 @@ CHAIN = {
     "prompts": {"problems", "noisy_spectra"},
     "direct_responses": {"prompts"},
     "direct_scores": {"problems", "noisy_spectra", "direct_responses"},
+    "code_runs": {"prompts"},
+    "code_scores": {"problems", "noisy_spectra", "code_runs"},
+    "react_runs": {"prompts"},
+    "react_scores": {"problems", "noisy_spectra", "react_runs"},
 }
 
 
@@ -60,6 +64,8 @@ def test_every_check_runs_on_a_finished_lake_and_holds(made: Settings, instance:
             ("noisy_spectra", "noise"),
             ("prompts", "round_trip"),
             ("direct_scores", "within_range"),
+            ("code_scores", "within_range"),
+            ("react_scores", "within_range"),
             ("direct_scores", "leakage"),
         ],
         True,
