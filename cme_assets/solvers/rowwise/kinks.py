@@ -128,19 +128,20 @@ def fit_modes(rows: Rows, cutoffs: Array, prior: Coupling | None = None, weight:
 
 def find_modes(rows: Rows, modes: int, prior: Coupling | None) -> Array:
     """The `modes` cut-offs that fit best, increasing, eV: a coarse search, then a refinement."""
-    deepest = 0.9 * float(np.max(np.abs(rows.w)))
     step = (0.002, 0.005, 0.008)[min(modes, 3) - 1]
+    # Where only rows near the Fermi level could be fitted, there is still room for all modes.
+    deepest = max(0.9 * float(np.max(np.abs(rows.w))), CLOSEST + 2 * modes * step)
     grid = np.arange(CLOSEST, deepest, step)
-    best = np.array([])
+    tried = np.array(list(combinations(grid, modes)))
+    tried = tried[np.all(np.diff(tried, axis=1) >= CLOSEST, axis=1)]
+    starts = sorted(tried, key=lambda c: fit_modes(rows, c, prior).cost)[:3]
+    best = starts[0]
     weight: Array | None = None
     for _ in range(ROUNDS):
-        tried = (
-            [np.array(c) for c in combinations(grid, modes) if np.all(np.diff(c) >= CLOSEST)] if not best.size else []
-        )
-        starts = sorted(tried, key=lambda c: fit_modes(rows, c, prior, weight).cost)[:3] if tried else [best]
         refined = [_refine(rows, start, prior, weight) for start in starts]
         best = min(refined, key=lambda c: fit_modes(rows, c, prior, weight).cost)
         weight = fit_modes(rows, best, prior, weight).weight
+        starts = [best]
     return np.sort(best)
 
 

@@ -74,6 +74,15 @@ def test_exact_rows_give_back_three_modes_and_their_couplings() -> None:
     assert find_modes(rows, 3, None) == pytest.approx(cutoffs, abs=1e-3)
 
 
+@pytest.mark.parametrize("modes", [1, 2, 3])
+def test_rows_near_the_fermi_level_alone_leave_room_for_all_modes(modes: int) -> None:
+    w = np.linspace(-0.012, -0.001, 11)
+    rows = Rows(w, 1.0 + w / 3.0, np.full(11, 0.001), np.full(11, 0.01), np.full(11, 0.001))
+    found = find_modes(rows, modes, None)
+    assert found.shape == (modes,)
+    assert np.isfinite(found).all()
+
+
 def test_the_examples_couplings_hold_back_a_fit_that_knows_nothing() -> None:
     w = np.linspace(-0.2, -0.002, 60)
     rows = Rows(w, 1.0 + w / 3.0, np.full(60, 10.0), np.full(60, 0.01), np.full(60, 10.0))
