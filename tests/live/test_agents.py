@@ -19,22 +19,19 @@ import pytest
 
 from cme_assets.answers import read_strict
 from cme_assets.protocols.agent import Task
-from cme_assets.protocols.agent_executions import Executions
 from cme_assets.protocols.agent_limits import AgentLimits
-from cme_assets.protocols.agent_surroundings import ENVIRONMENT, LedgeredSurroundings
+from cme_assets.protocols.agent_surroundings import ENVIRONMENT
 from cme_assets.protocols.code import run_code
 from cme_assets.protocols.react import run_react
 from cme_assets.protocols.transcript import Run, as_text
 from cme_assets.scoring import lorentzian_score
 from cme_assets.stages.judging import judge
-from resources.llm.client import Client
-from resources.llm.ledger import Ledger
-from resources.model_entry import Capabilities, ModelEntry, Parameters
 from resources.outcomes import Status
 from resources.sandbox import environments, selection
 from resources.sandbox.pool import Sandbox
 from resources.settings import read_settings
 from tests.cme_assets.protocols.peaks import PLACES, READ, RIGHT, SHIFTED, peak_problem
+from tests.cme_assets.protocols.performing import run
 from tests.servers.scripted import ScriptedServer, Turn, called, fenced, running
 
 pytestmark = pytest.mark.live
@@ -80,25 +77,6 @@ class Stage:
     def messages(self, request: int) -> str:
         """All text of the request of that number."""
         return "\n".join(str(message.get("content")) for message in self.server.bodies[request]["messages"])
-
-
-async def run(
-    protocol: Callable[..., Any], task: Task, address: str, folder: Path, sandbox: Sandbox, tools: bool
-) -> Run:
-    entry = ModelEntry(
-        name="scripted",
-        provider="openai_compatible",
-        model="scripted",
-        base_url=address,
-        free=True,
-        capabilities=Capabilities(tools=tools),
-        parameters=Parameters(max_output_tokens=1000),
-    )
-    with Ledger(f"sqlite:///{folder / 'ledger.sqlite'}") as ledger, Executions(folder / "done.sqlite") as executions:
-        async with Client(entry, ledger, {}) as client:
-            around = LedgeredSurroundings(client, sandbox, executions, task.limits, tools, "test")
-            outcome: Run = await protocol(task, around)
-            return outcome
 
 
 @pytest.fixture
