@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from cme_assets.page.charts import Chart, Point, score_chart
 from cme_assets.page.gallery import DOMAINS, Domain, category_order, read_gallery
 from cme_assets.page.inert import environment
 from cme_assets.page.report import TIERS, PageError, Report, Row, read_report
+from cme_assets.page.transcripts import Evaluation, Transcript, write_transcripts
 from cme_assets.tasks.catalogue import CATEGORIES
 from resources.lake import Lake, LakeError
 from resources.settings import SettingError, Settings, read_settings
@@ -18,10 +21,13 @@ from resources.settings import SettingError, Settings, read_settings
 def write_page(settings: Settings) -> Path:
     """Write the page from the reports and the lake. Raises PageError or LakeError; the old page then stays."""
     report = read_report(settings.reports_database)
-    text = render(report, read_gallery(Lake(str(settings.lake)), report.resolution))
+    lake = Lake(str(settings.lake))
+    gallery = read_gallery(lake, report.resolution)
     temporary = settings.page.with_suffix(".tmp")
     try:
         settings.page.parent.mkdir(parents=True, exist_ok=True)
+        transcripts = write_transcripts(lake, settings.page.parent)
+        text = render(report, gallery, transcripts)
         temporary.write_text(text, encoding="utf-8")
         temporary.replace(settings.page)
     except OSError as error:
@@ -29,14 +35,17 @@ def write_page(settings: Settings) -> Path:
     return settings.page
 
 
-def render(report: Report, gallery: list[Domain]) -> str:
-    """The page as one HTML text."""
+def render(
+    report: Report, gallery: list[Domain], transcripts: Mapping[Evaluation, Transcript] = MappingProxyType({})
+) -> str:
+    """The page as one HTML text, with links to the transcripts that there are."""
     styles = {row["evaluation"]: number for number, row in enumerate(report.shown)}
     return (
         environment()
         .get_template("index.html.j2")
         .render(
             report=report,
+            transcripts=_linked(report, transcripts),
             gallery=gallery,
             styles=styles,
             labels={row["evaluation"]: label(row) for row in report.shown},
@@ -49,6 +58,13 @@ def render(report: Report, gallery: list[Domain]) -> str:
             categories_all=len(CATEGORIES),
         )
     )
+
+
+def _linked(report: Report, transcripts: Mapping[Evaluation, Transcript]) -> dict[str, Transcript]:
+    """Transcripts by the evaluation's name."""
+    rows = {row["evaluation"]: row for row in report.leaderboard}
+    keys = {name: (r["model"], r["protocol"], r["variant"], r["resolution"]) for name, r in rows.items()}
+    return {name: transcripts[key] for name, key in keys.items() if key in transcripts}
 
 
 def label(row: Row) -> str:
@@ -97,6 +113,7 @@ class HeatRow:
     title: str
     tier: int
     scores: tuple[float | None, ...]
+    evaluations: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -113,11 +130,14 @@ def _heat(report: Report) -> list[HeatGroup]:
         evaluation: {row["category"]: row["score"] for row in rows} for evaluation, rows in report.categories.items()
     }
     categories = {row["category"]: row for row in report.problems}
+    shown_names = tuple(shown["evaluation"] for shown in report.shown)
     groups: dict[str, list[HeatRow]] = {}
     for category in sorted(categories, key=category_order):
         row = categories[category]
         columns = tuple(scores[shown["evaluation"]].get(category) for shown in report.shown)
-        groups.setdefault(row["domain"], []).append(HeatRow(category, row["title"] or "", row["tier"], columns))
+        groups.setdefault(row["domain"], []).append(
+            HeatRow(category, row["title"] or "", row["tier"], columns, shown_names)
+        )
     return [HeatGroup(letter, DOMAINS[letter], tuple(rows)) for letter, rows in groups.items()]
 
 

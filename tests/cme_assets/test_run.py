@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -52,6 +53,10 @@ def test_a_run_prints_a_leaderboard_and_a_second_says_that_nothing_was_done(
     assert "centre/direct/50" in first.out
     assert str(made.page) in first.out
     assert made.page.stat().st_size > 10_000
+    links = set(re.findall(r'href="(transcripts/[^"]+)"', made.page.read_text(encoding="utf-8")))
+    # Three entrants, each with its index and its page of each category.
+    assert len(links) == 3 * 3
+    assert all((made.page.parent / link).is_file() for link in links)
     assert run.main() == 0
     second = capsys.readouterr()
     assert "Everything is up to date, nothing was done again." in second.out

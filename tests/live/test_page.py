@@ -15,7 +15,10 @@ from selenium.webdriver.common.by import By
 
 from cme_assets.page.gallery import Card, Domain
 from cme_assets.page.report import read_report
+from cme_assets.page.transcripts import write_transcripts
 from cme_assets.page.write import render
+from cme_assets.protocols.replies import UNSERVED
+from cme_assets.schemas import DIRECT_RESPONSES, DIRECT_SCORES
 from dbt_reports.build import build_reports
 from resources.lake import Lake
 from resources.settings import read_settings
@@ -79,8 +82,23 @@ def page(tmp_path_factory: pytest.TempPathFactory, listener: tuple[str, list[str
     build_reports(settings)
     card = Card("A1", names[1], 1, names[0], names[2], names[3], ())
     settings.page.parent.mkdir()
-    settings.page.write_text(render(read_report(settings.reports_database), [Domain("A", names[0], (card,))]))
+    write_replies(lake, listener[0])
+    transcripts = write_transcripts(lake, settings.page.parent)
+    gallery = [Domain("A", names[0], (card,))]
+    settings.page.write_text(render(read_report(settings.reports_database), gallery, transcripts))
     return settings.page
+
+
+def write_replies(lake: Lake, address: str) -> None:
+    """A hostile reply and a hostile error to every problem that has a score."""
+    hostile = "\n".join(["</pre></section></body>", *hostile_names(address), "<!-- ", "]]>", "<plaintext>"])
+    for key in lake.keys(DIRECT_SCORES):
+        rows = lake.read(DIRECT_SCORES, key).to_pylist()
+        names = [column.name for column in DIRECT_RESPONSES.columns]
+        shown = {**UNSERVED, "reply": hostile, "error": hostile[:-20]}
+        shown |= {"served_model": hostile_names(address)[1], "finish": hostile_names(address)[2], "entrant_hash": "x"}
+        replies = [{name: {**row, **shown}[name] for name in names} for row in rows]
+        lake.write(DIRECT_RESPONSES, key, DIRECT_RESPONSES.rows(replies), {})
 
 
 def test_hostile_names_do_nothing(
@@ -103,6 +121,39 @@ def test_hostile_names_do_nothing(
     assert heard == []
     assert [entry["message"] for entry in browser.get_log("browser")] == []
     assert browser.save_screenshot(str(tmp_path / "page.png"))
+
+
+def test_hostile_replies_do_nothing(
+    browser: webdriver.Chrome, page: Path, listener: tuple[str, list[str]], tmp_path: Path
+) -> None:
+    """From the leaderboard to an evaluation, to its replies, and back."""
+    address, heard = listener
+    browser.get(page.as_uri())
+    links = browser.find_elements(By.CSS_SELECTOR, "table.board th a")
+    assert len(links) == len(hostile_names(address))
+    browser.get_log("performance")
+    links[0].click()
+    assert browser.title == "Transcripts"
+    assert len(browser.find_elements(By.CSS_SELECTOR, "tbody tr")) == 10
+    browser.find_element(By.LINK_TEXT, "A1-L3").click()
+    assert browser.title == "Transcripts of A1"
+    for pre in browser.find_elements(By.TAG_NAME, "pre"):
+        for name in hostile_names(address)[:5]:
+            assert name in pre.text, "shown as what it is"
+        assert "⟨U+001B⟩]0;ran⟨U+0007⟩" in pre.text
+    assert len(browser.find_elements(By.TAG_NAME, "section")) == 5
+    for tag in ("script", "iframe", "link", "object", "embed", "form", "img", "svg", "plaintext"):
+        assert browser.find_elements(By.TAG_NAME, tag) == []
+    width = browser.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert width <= 0
+    browser.save_screenshot(str(tmp_path / "transcript.png"))
+    browser.find_element(By.PARTIAL_LINK_TEXT, "results").click()
+    assert browser.title == "CME-SpectrumBench: results"
+    asked = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    urls = {m["params"]["request"]["url"] for m in asked if m["method"] == "Network.requestWillBeSent"}
+    assert all(url.startswith(("data:", page.parent.as_uri())) for url in urls)
+    assert heard == []
+    assert [entry["message"] for entry in browser.get_log("browser")] == []
 
 
 def test_layout_at_both_widths(browser: webdriver.Chrome, page: Path) -> None:
