@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,20 @@ from mattools_assets.questions.inputs import InputFiles
 
 TOPIC = "defects (published)"
 SEGMENTS = Path("src/question_segments/pymatgen_analysis_defects")
+_COMPARISON = "    errors = []\n"
+_REFERENCE = """\
+    def number(text):
+        return 1.0 if text.endswith("> 0") else float(text)
+
+    return {{
+        name: number(item["value"]) if item["format"] != "str" and isinstance(item["value"], str) else item["value"]
+        for name, item in expected_properties.items()
+    }}
+
+
+def reference_answer():
+    return {name}({{}})
+"""
 _ASKED = re.compile(r"^\s*- `(\w+)`\s*:", re.MULTILINE)
 
 
@@ -28,27 +42,23 @@ class PublishedQuestionError(ValueError):
 
 @dataclass(frozen=True)
 class PublishedQuestion:
-    """One published question. `verification` is Python source that defines a function named as the question.
-
-    `reference` are the published right values by property, as Python expressions in text; empty from a checkout that
-    lacks them.
-    """
+    """One published question. `verification` is Python source that defines a function named as the question."""
 
     question: Question
     verification: str
-    reference: Mapping[str, str]
 
     @property
     def reference_source(self) -> str:
-        """A function that returns the published values. It is other people's code: for the sandbox alone."""
-        entries = "".join(f"        {name!r}: {text},\n" for name, text in self.reference.items())
-        return (
-            "def reference_answer():\n"
-            "    import numpy as np\n"
-            "    from numpy import array\n"
-            "    from pymatgen.core import Element\n\n"
-            f"    return {{\n{entries}    }}\n"
-        )
+        """A function that returns the values that the verification compares with.
+
+        It is the beginning of the verification function, other people's code and for the sandbox alone. The published
+        values beside the questions are no substitute: three are no valid expressions or of the wrong type. The two
+        bounds, both `> 0`, become 1.0, and a number that is written as text becomes one.
+        """
+        beginning, found, _ = self.verification.partition(_COMPARISON)
+        if not found:
+            raise PublishedQuestionError(f"{self.question.id}: its verification does not begin with expected values")
+        return beginning + _REFERENCE.format(name=self.question.id)
 
 
 def read_published(path: Path, files: InputFiles) -> list[PublishedQuestion]:
@@ -114,14 +124,4 @@ def _question(entry: dict[str, Any], where: str, files: InputFiles) -> Published
         files=files.named_in(entry["question"]),
         data_at_hand=bool(entry.get("data_files_here", True)),
     )
-    reference = {
-        name: _literal(item["value"], str(item.get("format", "")))
-        for name, item in properties.items()
-        if "value" in item
-    }
-    return PublishedQuestion(question, entry["verification_source"], reference)
-
-
-def _literal(value: Any, form: str) -> str:
-    """A published value as a Python expression: texts of format `str` stand for themselves."""
-    return repr(value) if form == "str" else str(value)
+    return PublishedQuestion(question, entry["verification_source"])
