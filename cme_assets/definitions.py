@@ -9,6 +9,7 @@ from typing import Any
 import dagster as dg
 
 from cme_assets.assets.data import data_assets
+from cme_assets.assets.estimates import estimate_asset
 from cme_assets.assets.evaluation import evaluation_assets
 from cme_assets.automation import build_automation
 from cme_assets.checks import build_checks
@@ -31,6 +32,7 @@ def build_defs(settings: Settings | None = None, overrides: Mapping[str, Any] | 
         assets = data_assets(category_partitions(settings))
         for protocol in PROTOCOLS:
             assets += evaluation_assets(protocol, evaluation_partitions(settings, protocol.name))
+        assets.append(estimate_asset())
     own = dg.Definitions(
         assets=assets,
         asset_checks=build_checks(),

@@ -10,6 +10,7 @@ import dagster as dg
 import pytest
 
 from cme_assets import estimate, schemas
+from cme_assets.definitions import build_defs
 from cme_assets.estimate import estimates
 from cme_assets.left_out import left_out
 from resources.lake import Lake
@@ -47,6 +48,14 @@ def test_requests_tokens_and_dollars(
     assert found.usd == pytest.approx(3 * once * 10e-6 + written, rel=0.03)
     assert found.usd_cached == pytest.approx(once * (10 + 2 * 1) * 1e-6 + written, rel=0.03)
     assert found.usd_batch is None
+    assert server[0].log.asked == []
+
+    job = build_defs(settings).resolve_implicit_global_asset_job_def()
+    result = job.execute_in_process(instance=instance, asset_selection=[dg.AssetKey("cost_estimate")])
+    (event,) = result.get_asset_materialization_events()
+    metadata = event.step_materialization_data.materialization.metadata
+    assert metadata["requests"].value == 30
+    assert "| model | 30 | 0 | " in str(metadata["estimate"].value)
     assert server[0].log.asked == []
 
     bring_served(settings, instance)
