@@ -14,7 +14,6 @@ class Finding(StrEnum):
     NONE = "none"
     WRONG_TYPE = "wrong_type"
     WRONG_VALUE = "wrong_value"
-    UNVERIFIED = "unverified"
 
 
 @dataclass(frozen=True)

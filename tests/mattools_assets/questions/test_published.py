@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from mattools_assets import recorded
+from mattools_assets.questions import recordings
 from mattools_assets.questions.inputs import PREFIX, InputFiles, InputFilesError, read_folder, unpack
 from mattools_assets.questions.published import PublishedQuestionError, read_published
 from mattools_assets.verification.published import INVERTED, Mode, source
+from mattools_assets.verification.replays import Results
 
 TEXT = (
     "Calculate:\n    - `volume`: The volume. Format: float.\n    - `name`: Its name.\nRead `tests/test_files/a.vasp`."
@@ -153,11 +155,11 @@ def test_runs_in_both_forms(tmp_path: Path) -> None:
         folder / "function_generation_results.jsonl",
         {"question_file_path": "test_a", "function_name": "f", "function": "def f(): 1"},
     )
-    assert [(answer.run, answer.question_id, answer.source) for answer in recorded.read_run(ours)] == [
+    assert [(answer.run, answer.question_id, answer.source) for answer in recordings.read_run(ours)] == [
         ("run", "test_a", "def f(): 1"),
         ("run", "test_b", ""),
     ]
-    (answer,) = recorded.read_run(theirs)
+    (answer,) = recordings.read_run(theirs)
     assert (answer.run, answer.source) == ("systems__round1__model", "def f(): 1")
 
 
@@ -174,23 +176,28 @@ def test_runs_in_both_forms(tmp_path: Path) -> None:
 def test_bad_runs(tmp_path: Path, content: str, says: str) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text(content)
-    with pytest.raises(recorded.RecordedRunError) as error:
-        recorded.read_run(path)
+    with pytest.raises(recordings.RecordedRunError) as error:
+        recordings.read_run(path)
     assert says in str(error.value)
 
 
 def test_results_survive_a_torn_line(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "run.jsonl"
-    recorded.Results(path).add({"digest": "a"})
+    Results(path).add({"digest": "a"})
     with path.open("a") as file:
         file.write('{"digest": "b", "pa')
-    results = recorded.Results(path)
+    results = Results(path)
     assert set(results.rows) == {"a"}
     results.add({"digest": "c"})
-    assert set(recorded.Results(path).rows) == {"a", "c"}
+    assert set(Results(path).rows) == {"a", "c"}
 
 
 def test_the_command_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = write(tmp_path / "run.jsonl", {"question_id": "a", "function_name": "f", "function": ""})
     assert recorded.main([str(run)]) == 1
     assert "give --questions" in capsys.readouterr().err
+    (tmp_path / "other").mkdir()
+    questions = write(tmp_path / "questions.jsonl", entry())
+    twin = write(tmp_path / "other" / "run.jsonl", {"question_id": "a", "function_name": "f", "function": ""})
+    assert recorded.main([str(run), str(twin), "--questions", str(questions)]) == 1
+    assert "two runs are called 'run'" in capsys.readouterr().err
