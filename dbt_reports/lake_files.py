@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from dbt_reports.project import ReportsError
 
-TABLES = ("problems", "direct_scores", "code_scores", "react_scores")
+TABLES = ("problems", "direct_scores", "code_runs", "code_scores", "react_runs", "react_scores")
 
 
 def lake_files(lake: Path) -> list[Path]:

@@ -24,6 +24,8 @@ TABLES = {
     "cme_by_resolution",
     "cme_outcomes",
     "cme_wide_tolerance",
+    "cme_agent_gain",
+    "cme_agent_steps",
     "cme_vs_published",
     "published_results",
     "published_tiers",
@@ -65,7 +67,8 @@ def test_lineage(defs: dg.Definitions) -> None:
     graph = defs.resolve_asset_graph()
     assert {key.path[-1] for key in graph.materializable_asset_keys} == TABLES | {"leaderboard_page"}
     assert {dg.AssetKey("cme_leaderboard"), dg.AssetKey("noisy_spectra")} <= graph.get(PAGE).parent_keys
-    assert graph.get(dg.AssetKey("cme_scores")).parent_keys == {dg.AssetKey("direct_scores")}
+    scores = {dg.AssetKey(f"{protocol}_scores") for protocol in ("direct", "code", "react")}
+    assert graph.get(dg.AssetKey("cme_scores")).parent_keys == scores
     assert len([key for key in graph.asset_check_keys if key.asset_key == dg.AssetKey("cme_scores")]) > 10
 
 

@@ -9,6 +9,8 @@
     'prompt_hash': 'varchar', 'category_hash': 'varchar', 'scorer_version': 'varchar',
 } -%}
 {%- do source('lake', 'direct_scores') -%}
+{%- do source('lake', 'code_scores') -%}
+{%- do source('lake', 'react_scores') -%}
 with scores as (
     {{ lake_rows('direct_scores', columns) }}
     union all
