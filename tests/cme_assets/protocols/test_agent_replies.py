@@ -1,0 +1,103 @@
+"""What is read out of an agent's replies, hostile ones included."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from cme_assets.protocols.agent_replies import continued, last_script, wish
+from resources.llm.answer import Answer
+from resources.llm.providers import provider_of
+from resources.llm.request import ChatRequest
+from resources.model_entry import ModelEntry
+from resources.outcomes import Status
+
+
+def answer(text: str = "", *calls: Any) -> Answer:
+    return Answer(ChatRequest([]), "", Status.OK, text, tool_calls=calls)
+
+
+def call(arguments: object, name: str = "run_script") -> dict[str, Any]:
+    return {"id": "call_1", "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("```python\na = 1\n```", "a = 1\n"),
+        ("```\na = 1\n```", "a = 1\n"),
+        ("```Python\na = 1\n```\nthen\n```py\nb = 2\n```", "b = 2\n"),
+        ("```python\na = 1\n```\n```json\n{}\n```\n```bash\nls\n```", "a = 1\n"),
+        ("  ```python\n  a = 1\n  ```", "  a = 1\n"),
+        ("````python\ns = '''\n```\n'''\n````", "s = '''\n```\n'''\n"),
+        ("```python\nnever closed", "never closed\n"),
+        ("```python\n\n```", None),
+        ("a = 1", None),
+        ("", None),
+    ],
+)
+def test_the_last_python_block_counts(text: str, script: str | None) -> None:
+    assert last_script(text) == script
+
+
+@pytest.mark.parametrize("part", ["```", "```python\n", "`", "\n```\n", "``` "])
+def test_long_hostile_replies_take_time_in_proportion(part: str) -> None:
+    def seconds(length: int) -> float:
+        start = time.perf_counter()
+        last_script(part * (length // len(part)))
+        return time.perf_counter() - start
+
+    seconds(1000)
+    assert seconds(1_600_000) < 20 * max(seconds(400_000), 1e-3)
+
+
+def test_a_call_is_preferred_and_a_repeated_block_is_an_ending() -> None:
+    assert wish(answer("```python\na\n```", call('{"script": "b"}')), None).script == "b"
+    assert wish(answer("```python\na\n```"), None).script == "a\n"
+    assert wish(answer("```python\na\n```"), "a\n").script is None
+    assert wish(answer("nothing"), "a\n").complaint is None
+
+
+@pytest.mark.parametrize(
+    "arguments", ["", "{", "[]", "null", "3", '{"script": null}', '{"code": "a"}', None, 3, "[" * 9999]
+)
+def test_arguments_that_are_none_are_complained_about_and_sent_back_valid(arguments: object) -> None:
+    given = answer("", call(arguments))
+    assert wish(given, None).complaint
+    said, told = continued(given, "the report")
+    assert isinstance(json.loads(said["tool_calls"][0]["function"]["arguments"]), dict)
+    assert told == {"role": "tool", "tool_call_id": "call_1", "content": "the report"}
+
+
+@pytest.mark.parametrize("junk", [{}, "text", 3, None, {"function": None}, {"id": 3, "function": {"name": None}}])
+def test_calls_without_form_do_no_harm(junk: Any) -> None:
+    given = answer("", junk, junk)
+    assert wish(given, None).complaint
+    messages = continued(given, "the report")
+    identities = [each["id"] for each in messages[0]["tool_calls"]]
+    assert [message["tool_call_id"] for message in messages[1:]] == identities
+    assert all(isinstance(identity, str) for identity in identities)
+
+
+def test_every_call_is_answered_and_a_providers_own_fields_come_back() -> None:
+    first = call('{"script": "a"}') | {"extra_content": {"signature": "s"}}
+    second = call('{"script": "b"}') | {"id": "call_2"}
+    said, report, refused = continued(answer("", first, second), "the report")
+    assert said["tool_calls"] == [first, second]
+    assert (report["tool_call_id"], report["content"]) == ("call_1", "the report")
+    assert (refused["tool_call_id"], refused["content"]) == ("call_2", "Not run: one script at a time.")
+
+
+@pytest.mark.parametrize("provider", ["openai_compatible", "anthropic"])
+@pytest.mark.parametrize("arguments", ['{"script": "a"}', "{", None])
+def test_both_providers_can_write_the_next_request(provider: str, arguments: object) -> None:
+    entry = ModelEntry.model_validate(
+        {"name": "m", "provider": provider, "model": "m", "base_url": "http://127.0.0.1:1", "key_env": "KEY"}
+    )
+    opening = {"role": "user", "content": "do"}
+    body = provider_of(entry).body(entry, ChatRequest([opening, *continued(answer("", call(arguments)), "report")]))
+    roles = [message["role"] for message in body["messages"]]
+    assert roles == (["user", "assistant", "user"] if provider == "anthropic" else ["user", "assistant", "tool"])
