@@ -5,6 +5,7 @@ version scores all replies again and asks nobody. Replies never run because some
 would pay twice for the same prompts. What failed, or came before the daemon was there, the nightly schedule asks for.
 """
 
+import asyncio
 from collections.abc import Iterator, Sequence
 
 import dagster as dg
@@ -15,11 +16,14 @@ from cme_assets.planning import evaluation_plan
 from cme_assets.protocols import PROTOCOLS
 from cme_assets.protocols.protocol import Protocol
 from resources.lake import Lake
+from resources.llm.batch import collect
+from resources.llm.ledger import Ledger
 from resources.registry import ModelEntry, load_registry, read_environment
 from resources.settings import Settings
 
 EVERY_NIGHT = "0 3 * * *"
 SECONDS_BETWEEN_LOOKS = 60
+SECONDS_BETWEEN_COLLECTIONS = 600
 
 
 def build_automation(settings: Settings) -> dg.Definitions:
@@ -52,6 +56,17 @@ def build_automation(settings: Settings) -> dg.Definitions:
     def ask_for_what_is_missing(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest]:
         return list(missing_evaluations(context.instance, settings))
 
+    @dg.sensor(
+        name="batches_at_providers",
+        description="Collects the batches that have ended and scores what they brought.",
+        minimum_interval_seconds=SECONDS_BETWEEN_COLLECTIONS,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        asset_selection=dg.AssetSelection.assets(*replies, *scores),
+    )
+    def batches_at_providers(context: dg.SensorEvaluationContext) -> list[dg.RunRequest]:
+        ended = models_with_ended_batches(settings)
+        return list(missing_evaluations(context.instance, settings, ended)) if ended else []
+
     automation = dg.AutomationConditionSensorDefinition(
         "default_automation_condition_sensor",
         target=dg.AssetSelection.all(),
@@ -60,12 +75,28 @@ def build_automation(settings: Settings) -> dg.Definitions:
     rescore = dg.define_asset_job(
         "rescore", dg.AssetSelection.assets(*scores), description="Scores existing replies again and asks nobody."
     )
-    return dg.Definitions(sensors=[models_in_registry, automation], schedules=[ask_for_what_is_missing], jobs=[rescore])
+    return dg.Definitions(
+        sensors=[models_in_registry, batches_at_providers, automation],
+        schedules=[ask_for_what_is_missing],
+        jobs=[rescore],
+    )
 
 
 def runnable_models(settings: Settings) -> tuple[ModelEntry, ...]:
     """The entries of models.yaml that are enabled and have their key. Raises RegistryError."""
     return load_registry(settings.models_file).runnable(read_environment(settings.models_file))
+
+
+def models_with_ended_batches(settings: Settings) -> list[ModelEntry]:
+    """Models of whose open batches at least one has ended; its replies are then in the ledger. Raises LedgerError."""
+    batched = [entry for entry in runnable_models(settings) if entry.batch]
+    if not batched:
+        return []
+    keys = read_environment(settings.models_file)
+    with Ledger(settings.ledger_url) as ledger:
+        waiting = [entry for entry in batched if ledger.open_batches(entry.endpoint, entry.model)]
+        found = [(entry, asyncio.run(collect(entry, ledger, keys))) for entry in waiting]
+    return [entry for entry, collected in found if collected.answers or collected.failures]
 
 
 def missing_models(instance: dg.DagsterInstance, protocol: Protocol, entries: Sequence[ModelEntry]) -> list[str]:
@@ -74,9 +105,15 @@ def missing_models(instance: dg.DagsterInstance, protocol: Protocol, entries: Se
     return [entry.name for entry in entries if protocol.takes(entry) and entry.name not in present]
 
 
-def missing_evaluations(instance: dg.DagsterInstance, settings: Settings) -> Iterator[dg.RunRequest]:
-    """A run for each unbroken range of models and categories whose replies or scores are missing or no longer good."""
-    lake, entries = Lake(settings.lake), runnable_models(settings)
+def missing_evaluations(
+    instance: dg.DagsterInstance, settings: Settings, entries: Sequence[ModelEntry] | None = None
+) -> Iterator[dg.RunRequest]:
+    """A run for each unbroken range of models and categories whose replies or scores are missing or no longer good.
+
+    Of all models that can run, unless `entries` are given.
+    """
+    lake = Lake(settings.lake)
+    entries = runnable_models(settings) if entries is None else entries
     ready = [c for c in selected_categories(settings) if lake.stored(schemas.PROMPTS, {"category": c})]
     for protocol in PROTOCOLS:
         models = instance.get_dynamic_partitions(str(model_partitions(protocol.name).name))

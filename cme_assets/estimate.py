@@ -17,7 +17,6 @@ from cme_assets.protocols.model_replies import Questions, partition_of
 from resources.lake import Lake
 from resources.llm.estimate import Estimate, estimate
 from resources.llm.ledger import Ledger
-from resources.llm.request import ChatRequest
 from resources.model_entry import ModelEntry
 from resources.registry import Registry
 from resources.settings import Settings
@@ -42,14 +41,7 @@ def estimates(
             identity = entrant_hash(entry, settings)
             parts = [partition_of(lake, place, entry, category, identity) for place, category in enumerate(categories)]
             expected = answer_tokens or usual_answer(lake, entry.name) or ANSWER_TOKENS
-            yield estimate(_requests(Questions(lake, parts)), entry, ledger, expected), expected
-
-
-def _requests(questions: Questions) -> Iterator[ChatRequest]:
-    """The questions one by one; none is held on to, for a prompt may have a megabyte."""
-    for request in questions:
-        questions.asked.clear()
-        yield request
+            yield estimate(Questions(lake, parts).anew(), entry, ledger, expected), expected
 
 
 def usual_answer(lake: Lake, model: str) -> int | None:

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cme_assets import schemas
+from cme_assets.protocols.batched import replies_by_batch
 from cme_assets.protocols.replies import TABLE, Question, Row, kept_replies, remarks, reply_row
 from cme_assets.protocols.spending import budget_of
 from cme_assets.stages.result import Made
@@ -84,6 +85,12 @@ class Questions:
 
     def __len__(self) -> int:
         return sum(partition.asked for partition in self._partitions)
+
+    def anew(self) -> Iterator[ChatRequest]:
+        """The same one by one, none held on to when the next is taken: a prompt may have a megabyte."""
+        for request in self:
+            yield request
+            self.asked.pop(request, None)
 
     def __iter__(self) -> Iterator[ChatRequest]:
         for partition in self._partitions:
@@ -163,7 +170,10 @@ async def _asking(
                 _leave_unanswered(partition, f"{entry.key_env} is not set; put it into .env or the environment")
                 yield partition
         return
-    answers = ask_all(questions, entry, ledger, keys, budget=budget, progress=_Lines(entry.name))
+    if entry.batch:
+        answers = replies_by_batch(questions.anew, entry, ledger, keys, budget)
+    else:
+        answers = ask_all(questions, entry, ledger, keys, budget=budget, progress=_Lines(entry.name))
     async with aclosing(answers):
         async for answer in answers:
             partition, prompt, question = questions.asked.pop(answer.request)

@@ -16,12 +16,14 @@ from cme_assets import bring_up_to_date as bringing
 from cme_assets import definitions, schemas
 from cme_assets.definitions import build_defs
 from cme_assets.protocols import PROTOCOLS
+from cme_assets.protocols.batched import WAITS
 from cme_assets.tasks.catalogue import CATEGORIES
 from resources.lake import Lake
 from resources.registry import load_registry
 from resources.settings import Settings
 from tests.fast_graph import IN_THIS_PROCESS
 from tests.served_models import bring_served, prompts_only, write_models
+from tests.servers.batching import BatchServer
 from tests.servers.faulty import FaultyServer, running
 from tests.servers.scripted import ScriptedServer, Turn
 from tests.servers.scripted import running as playing
@@ -233,3 +235,36 @@ def test_an_entry_is_asked_at_its_own_table_sizes_only(
     bring_served(settings, instance)
     assert sorted({row["resolution"] for row in replies(settings)}) == [16, 50]
     assert len(server[0].log.asked) == 20
+
+
+def test_a_batch_is_handed_in_once_and_collected_by_the_sensor(
+    settings: Settings, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_KEY", KEY)
+    server = BatchServer()
+    with running(server) as address:
+        batched = {"provider": "openai", "batch": True, "capabilities": {"batch": True}, "prices": PRICE}
+        write_models(settings, f"{address}/v1", "first", key_env="SOME_KEY", **batched)
+        for _ in range(2):
+            bring_served(settings, instance)
+            assert len(server.lines) == 10
+            assert {(r["status"], r["error"]) for r in replies(settings)} == {("provider_error", WAITS)}
+            assert {r["score"] for r in scores(settings)} == {None}
+        defs = build_defs(settings, {"workers": IN_THIS_PROCESS})
+        sensor = defs.resolve_sensor_def("batches_at_providers")
+        context = dg.build_sensor_context(instance=instance, definitions=defs)
+        assert not sensor.evaluate_tick(context).run_requests
+        server.finish()
+        requests = sensor.evaluate_tick(context).run_requests or []
+        assert len(requests) == 1
+        job = defs.resolve_implicit_global_asset_job_def()
+        for request in requests:
+            selection = list(request.asset_selection or ())
+            assert job.execute_in_process(instance=instance, asset_selection=selection, tags=dict(request.tags)).success
+        assert {r["status"] for r in replies(settings)} == {"ok"}
+        # As asked at once, but for half.
+        half = pytest.approx((60 * 10 + 40 * 1 + 20 * 100) / 2e6)
+        assert all(r["cost_usd"] == half for r in replies(settings))
+        assert len(server.lines) == 10
+        assert bring_served(settings, instance).runs == 0
+        assert not sensor.evaluate_tick(context).run_requests
