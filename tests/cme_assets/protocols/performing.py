@@ -17,7 +17,13 @@ from resources.sandbox.pool import Sandbox
 
 
 async def run(
-    protocol: Callable[..., Any], task: Task, address: str, folder: Path, sandbox: Sandbox, tools: bool
+    protocol: Callable[..., Any],
+    task: Task,
+    address: str,
+    folder: Path,
+    sandbox: Sandbox,
+    tools: bool,
+    tokens: int = 1000,
 ) -> Run:
     """A run of `protocol` by the model at `address`, with ledger and executions in `folder`."""
     entry = ModelEntry(
@@ -27,7 +33,7 @@ async def run(
         base_url=address,
         free=True,
         capabilities=Capabilities(tools=tools),
-        parameters=Parameters(max_output_tokens=1000),
+        parameters=Parameters(max_output_tokens=tokens),
     )
     with Ledger(f"sqlite:///{folder / 'ledger.sqlite'}") as ledger, Executions(folder / "done.sqlite") as executions:
         async with Client(entry, ledger, {}) as client:
