@@ -3,7 +3,8 @@
 Mode `paper` keeps what the published harness says: two functions reject the right type, a message too many counts as
 one more wrong property, a dictionary of only None counts as runnable, and a function does not that prints anything
 (the harness reads the dictionary from what was printed) or on whose answer the verification function fails.
-`corrected` mends these. Neither looks for "ok" in the log, where an answer could print it.
+`corrected` mends these, and asks of what passed that it has the size of the expected value, is finite where that is
+and no bool for a number. Neither looks for "ok" in the log, where an answer could print it.
 """
 
 from __future__ import annotations
@@ -84,7 +85,11 @@ def _ask(sandbox: Sandbox, question: PublishedQuestion, answer: dict[Any, Any], 
         "verification.py": source(question, mode).encode(),
         "typed_values.py": Path(decoding.__file__),
     }
-    code = f"{Path(inside.__file__).read_text(encoding='utf-8')}\n\nsubmit(verdict({question.question.id!r}))\n"
+    strict = mode is Mode.CORRECTED
+    if strict:
+        files["reference.py"] = question.reference_source.encode()
+    call = f"submit(verdict({question.question.id!r}, strict={strict}))"
+    code = f"{Path(inside.__file__).read_text(encoding='utf-8')}\n\n{call}\n"
     execution = sandbox.run(code, files, LIMITS)
     if not execution.submitted or execution.status is not Status.OK:
         if not execution.status.is_scored:

@@ -20,7 +20,7 @@ from resources.outcomes import Status
 from resources.sandbox.environments import environment
 from resources.sandbox.pool import Sandbox
 
-FORMAT = 2
+FORMAT = 3
 ORIGIN = "recorded"
 UNVERIFIED = "unverified"
 

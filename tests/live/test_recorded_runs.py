@@ -152,6 +152,17 @@ def test_hostile_answers_gain_nothing(
     assert verify(sandbox, question, attempt(sandbox, question, body), mode).n_passed == 0
 
 
+@pytest.mark.parametrize("value", ["numpy.empty((0, 3))", "numpy.inf", "numpy.nan", "[numpy.nan]", "[]", "''"])
+def test_values_that_are_none_pass_nowhere(
+    sandbox: Sandbox, questions: dict[str, PublishedQuestion], value: str
+) -> None:
+    for name in ("test_kumagai", "test_plane_spacing", "test_get_SRH_coef", "test_interstitial", "test_boltzmann"):
+        names = list(questions[name].question.properties)
+        body = f"import numpy\n    return {{name: {value} for name in {names!r}}}"
+        execution = attempt(sandbox, questions[name], body)
+        assert verify(sandbox, questions[name], execution, Mode.CORRECTED).n_passed == 0
+
+
 def test_none_alone_is_runnable_in_paper_mode_only(sandbox: Sandbox, questions: dict[str, PublishedQuestion]) -> None:
     question = questions["test_adsorbate"]
     execution = attempt(sandbox, question, "return {'adsorbate_name': None, 'adsorbate_description': None}")

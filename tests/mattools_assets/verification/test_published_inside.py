@@ -33,7 +33,7 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def say(answer: dict[Any, Any]) -> dict[str, Any]:
         (tmp_path / "answer.json").write_bytes(answer_bytes(answer))
-        return inside.verdict("check")
+        return inside.verdict("check", strict=False)
 
     yield say
     sys.modules.pop("typed_values", None)
@@ -43,6 +43,53 @@ def test_right_wrong_and_crashing(said: Any) -> None:
     assert said({"a": 1, "b": 1}) == {"ok": True, "messages": [], "wrong": 0, "total": 0}
     assert said({"a": 1, "b": 2}) == {"ok": False, "messages": ["b is wrong"], "wrong": 1, "total": 2}
     assert said({"crash": 1}) == {"crash": "KeyError: 'no'"}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (np.empty((0, 3)), [1.0, 2.0, 3.0]),
+        ([], [1.0]),
+        (1.0, [1.0, 1.0]),
+        (float("inf"), 1.0),
+        ([1.0, float("nan")], [1.0, 2.0]),
+        (True, 1),
+        ([], [[1, 2], [3]]),
+        (1, True),
+        ([inside.Foreign("a.B")], [1.0]),
+    ],
+)
+def test_what_numpy_lets_pass_is_no_answer(value: Any, expected: Any) -> None:
+    assert inside.unlike(value, expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (1, 1.0),
+        ([1.0], 1.0),
+        (np.ones(3), [1.0] * 3),
+        ("a", "a"),
+        ({"a": 1}, {"a": 1}),
+        ({1}, {1}),
+        (False, True),
+        ([[1, 2], [3]], [[1, 2], [4]]),
+        (10**400, 1),
+        ([np.inf, 1.0], [np.inf, 2.0]),
+        ([], []),
+    ],
+)
+def test_others_are_left_to_the_verification(value: Any, expected: Any) -> None:
+    assert not inside.unlike(value, expected)
+
+
+def test_strict_verdicts_name_them(said: Any, tmp_path: Path) -> None:
+    said({"a": 1})
+    (tmp_path / "answer.json").write_bytes(answer_bytes({"a": True, "b": 1}))
+    (tmp_path / "reference.py").write_text("def reference_answer():\n    return {'a': 1, 'b': 1}\n")
+    found = inside.verdict("check", strict=True)
+    assert (found["ok"], found["messages"]) == (False, ["a: Expected 1, got True"])
+    assert inside.verdict("check", strict=False)["ok"]
 
 
 def test_numpy_scalars_become_plain() -> None:
