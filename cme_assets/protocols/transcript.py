@@ -125,28 +125,3 @@ def _spent(executions: Iterable[Execution]) -> dict[str, Any]:
         "cpu_s": sum(execution.cpu_s for execution in done),
         "peak_memory": max((execution.peak_memory for execution in done), default=0),
     }
-
-
-def as_text(run: Run) -> str:
-    """The transcript to be read by a person; what the agent wrote is indented, so that it cannot pass for a heading."""
-    parts = [f"{step.number}. {_heading(step)}\n{_body(step)}" for step in run.steps]
-    ending = f"ended: {run.status}" + (f", {run.error}" if run.error else "")
-    return "\n\n".join([*parts, ending, _indented(run.reply)]).rstrip() + "\n"
-
-
-def _heading(step: Step) -> str:
-    facts = [step.stage, step.status]
-    if step.script is not None:
-        facts.append(f"{step.wall_s:.2f} s, {step.peak_memory / 2**20:.0f} MiB")
-    if step.completion_tokens:
-        facts.append(f"{step.prompt_tokens} + {step.completion_tokens} tokens, {step.latency_s:.1f} s")
-    return ", ".join(facts)
-
-
-def _body(step: Step) -> str:
-    parts = {"said": step.message, "script": step.script or "", "saw": step.output}
-    return "\n".join(f"   {name}:\n{_indented(text)}" for name, text in parts.items() if text.strip())
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"      | {line}" for line in text.strip("\n").splitlines())

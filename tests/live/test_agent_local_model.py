@@ -15,7 +15,6 @@ from cme_assets.protocols.agent_limits import AgentLimits
 from cme_assets.protocols.agent_surroundings import ENVIRONMENT
 from cme_assets.protocols.code import run_code
 from cme_assets.protocols.react import run_react
-from cme_assets.protocols.transcript import as_text
 from resources.local_model import LocalModelError, serving
 from resources.sandbox import selection
 from resources.sandbox.pool import Sandbox, SandboxUnavailable
@@ -53,5 +52,4 @@ def test_every_reply_has_a_way_on(
 ) -> None:
     outcome = asyncio.run(run(protocol, Task(peak_problem(), LIMITS), address, tmp_path, sandbox, tools, 200))
     assert outcome.status.is_scored, outcome.error
-    assert outcome.steps
-    assert as_text(outcome)
+    assert 1 <= len(outcome.steps) <= LIMITS.steps + 1
