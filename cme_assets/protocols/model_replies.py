@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -120,7 +120,9 @@ def model_replies(lake: Lake, settings: Settings, partitions: Sequence[Partition
             while (done := runner.run(_next(answers))) is not None:
                 yield done.place, done.made()
         finally:
-            runner.run(answers.aclose())
+            # Interrupted while it waits, the generator cannot be closed; the runner then cancels what is under way.
+            with suppress(RuntimeError):
+                runner.run(answers.aclose())
 
 
 async def _next(partitions: AsyncGenerator[Partition, None]) -> Partition | None:
