@@ -113,7 +113,8 @@ PHONON_ENERGY = replace(
         "w_phonon": Uniform(0.06, 0.10),
         "g": Uniform(0.3, 4.0),
         "core_hole": Uniform(0.15, 0.30),
-        "elastic": Uniform(0.3, 1.0),
+        # Brighter than any phonon line, or the brightest pixel alone would tell the phonon energy.
+        "elastic": Uniform(1.1, 2.0),
     },
     window=_ladder_window,
     intensity=_ladder_intensity,
