@@ -23,9 +23,9 @@ test: $(INSTALLED)
 test-live: $(INSTALLED) $(LOCAL_MODEL)
 	$(BIN)/pytest -m live
 
-# What enabled models would cost, before anything is asked.
+# What enabled models, or those named in MODELS, would cost, before anything is asked.
 estimate: $(INSTALLED)
-	$(BIN)/python -m cme_assets.estimate
+	$(BIN)/python -m cme_assets.estimate $(MODELS)
 
 # All requests and replies as Parquet and JSONL.
 ledger-export: $(INSTALLED)

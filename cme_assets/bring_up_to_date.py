@@ -12,6 +12,7 @@ from cme_assets.definitions import build_defs
 from cme_assets.partitions import RANGE_END, RANGE_START, model_partitions, partition_key, selected_categories
 from cme_assets.planning import data_runs, evaluation_plan, refuse_unknown_categories, stale_data
 from cme_assets.protocols import PROTOCOLS
+from cme_assets.protocols.protocol import ProtocolError
 from resources.lake import Lake
 from resources.registry import ModelEntry
 from resources.settings import Settings
@@ -19,11 +20,12 @@ from resources.settings import Settings
 
 @dataclass
 class Done:
-    """What was carried out, and which checks did not pass."""
+    """What was carried out, which checks did not pass, and what could not be asked and why."""
 
     runs: int = 0
     partitions: int = 0
     failed_checks: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
 
 
 def bring_up_to_date(
@@ -32,7 +34,10 @@ def bring_up_to_date(
     instance: dg.DagsterInstance,
     definitions: dg.Definitions | None = None,
 ) -> Done:
-    """Make whatever is missing or no longer good. Raises the errors of the assets, each one line."""
+    """Make whatever is missing or no longer good. Raises the errors of the data assets, each one line.
+
+    What keeps one protocol from being asked, such as a missing sandbox, stops neither the others nor the reports.
+    """
     lake, categories, done = Lake(settings.lake), selected_categories(settings), Done()
     refuse_unknown_categories(lake)
     job = (definitions or build_defs(settings)).resolve_implicit_global_asset_job_def()
@@ -44,7 +49,10 @@ def bring_up_to_date(
         taking = [entry for entry in entries if protocol.takes(entry)]
         models = instance.get_dynamic_partitions(partitions)
         for run in evaluation_plan(lake, settings, protocol, taking, models, categories):
-            _execute(job, instance, run.assets, partition_key(*run.first), partition_key(*run.last), done)
+            try:
+                _execute(job, instance, run.assets, partition_key(*run.first), partition_key(*run.last), done)
+            except ProtocolError as error:
+                done.refused.append(f"{protocol.name}, {run.first[0]}: {error}")
     return done
 
 

@@ -43,6 +43,8 @@ def main() -> int:
             done = bring_up_to_date(settings, registry.runnable(environment), instance)
             built = bring_reports_up_to_date(settings, instance)
         print_summary(settings, done, reports_built=built)
+        if done.refused:
+            return 1
     except one_line_errors as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

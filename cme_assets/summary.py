@@ -24,13 +24,15 @@ def print_summary(settings: Settings, done: Done, *, reports_built: bool) -> Non
     console = Console()
     if not console.is_terminal:
         console = Console(width=WIDTH)
-    if done.runs == 0 and not reports_built:
+    if done.runs == 0 and not done.refused and not reports_built:
         console.print("Everything is up to date, nothing was done again.")
     else:
         reports = "built" if reports_built else "up to date"
         console.print(f"Made {done.partitions} partitions in {done.runs} runs; reports {reports}.")
     for failure in done.failed_checks:
         console.print(f"check failed: {failure}", markup=False)
+    for reason in dict.fromkeys(done.refused):
+        console.print(f"not asked: {reason}", markup=False)
     if settings.reports_database.exists():
         console.print(_leaderboard(settings))
         console.print(f"Tables: {settings.reports_database}", markup=False, soft_wrap=True)
