@@ -46,16 +46,6 @@ def build_automation(settings: Settings) -> dg.Definitions:
             requests += [partitions.build_add_request(missing)] if missing else []
         return dg.SensorResult(dynamic_partitions_requests=requests)
 
-    @dg.schedule(
-        name="ask_for_what_is_missing",
-        description="Asks for replies that are missing or failed through no fault of the model's, and scores them.",
-        cron_schedule=EVERY_NIGHT,
-        target=dg.AssetSelection.assets(*replies, *scores),
-        default_status=dg.DefaultScheduleStatus.RUNNING,
-    )
-    def ask_for_what_is_missing(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest]:
-        return list(missing_evaluations(context.instance, settings))
-
     @dg.sensor(
         name="batches_at_providers",
         description="Collects the batches that have ended and scores what they brought.",
@@ -72,14 +62,34 @@ def build_automation(settings: Settings) -> dg.Definitions:
         target=dg.AssetSelection.all(),
         default_status=dg.DefaultSensorStatus.RUNNING,
     )
-    rescore = dg.define_asset_job(
-        "rescore", dg.AssetSelection.assets(*scores), description="Scores existing replies again and asks nobody."
-    )
+    # A job, and what a schedule starts, has one set of partitions; each protocol has its own models.
+    rescoring = [
+        dg.define_asset_job(
+            f"rescore_{protocol.name}",
+            dg.AssetSelection.assets(protocol.scores.table.name),
+            description="Scores existing replies again and asks nobody.",
+        )
+        for protocol in PROTOCOLS
+    ]
     return dg.Definitions(
         sensors=[models_in_registry, batches_at_providers, automation],
-        schedules=[ask_for_what_is_missing],
-        jobs=[rescore],
+        schedules=[_nightly(protocol, settings) for protocol in PROTOCOLS],
+        jobs=rescoring,
     )
+
+
+def _nightly(protocol: Protocol, settings: Settings) -> dg.ScheduleDefinition:
+    @dg.schedule(
+        name=f"ask_for_missing_{protocol.name}",
+        description="Asks for replies that are missing or failed through no fault of the model's, and scores them.",
+        cron_schedule=EVERY_NIGHT,
+        target=dg.AssetSelection.assets(protocol.responses.table.name, protocol.scores.table.name),
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+    )
+    def ask_for_missing(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest]:
+        return list(missing_evaluations(context.instance, settings, protocols=[protocol]))
+
+    return ask_for_missing
 
 
 def runnable_models(settings: Settings) -> tuple[ModelEntry, ...]:
@@ -106,16 +116,19 @@ def missing_models(instance: dg.DagsterInstance, protocol: Protocol, entries: Se
 
 
 def missing_evaluations(
-    instance: dg.DagsterInstance, settings: Settings, entries: Sequence[ModelEntry] | None = None
+    instance: dg.DagsterInstance,
+    settings: Settings,
+    entries: Sequence[ModelEntry] | None = None,
+    protocols: Sequence[Protocol] | None = None,
 ) -> Iterator[dg.RunRequest]:
     """A run for each unbroken range of models and categories whose replies or scores are missing or no longer good.
 
-    Of all models that can run, unless `entries` are given.
+    Of all models that can run, unless `entries` are given, under all protocols, unless `protocols` are.
     """
     lake = Lake(settings.lake)
     entries = runnable_models(settings) if entries is None else entries
     ready = [c for c in selected_categories(settings) if lake.stored(schemas.PROMPTS, {"category": c})]
-    for protocol in PROTOCOLS:
+    for protocol in PROTOCOLS if protocols is None else protocols:
         models = instance.get_dynamic_partitions(str(model_partitions(protocol.name).name))
         known = [entry for entry in entries if protocol.takes(entry) and entry.name in models]
         for run in evaluation_plan(lake, settings, protocol, known, models, ready):

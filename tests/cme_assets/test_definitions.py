@@ -12,7 +12,7 @@ from cme_assets import checks, definitions, schemas
 from cme_assets.automation import missing_evaluations
 from cme_assets.definitions import build_defs
 from cme_assets.partitions import partition_key
-from cme_assets.protocols import DIRECT
+from cme_assets.protocols import DIRECT, PROTOCOLS
 from resources.registry import RegistryError
 from resources.settings import Settings, read_settings
 from tests.fast_graph import ENTRANTS, bring, fast_settings
@@ -216,3 +216,13 @@ def test_the_whole_chain_runs_from_an_empty_folder(tmp_path: Path, instance: dg.
     assert statuses == {dg.DagsterRunStatus.SUCCESS}
     for record in instance.get_records_for_run(instance.get_runs()[0].run_id).records:
         assert len(record.event_log_entry.to_json()) < 100_000
+
+
+def test_what_the_web_server_reads_can_be_made(tmp_path: Path) -> None:
+    """Every job resolves, also those that sensors and schedules imply: one that does not hides the whole location."""
+    repository = build_defs(fast_settings(tmp_path)).get_repository_def()
+    names = {job.name for job in repository.get_all_jobs()}
+    assert {f"rescore_{protocol.name}" for protocol in PROTOCOLS} <= names
+    assert {schedule.name for schedule in repository.schedule_defs} == {
+        f"ask_for_missing_{protocol.name}" for protocol in PROTOCOLS
+    }
