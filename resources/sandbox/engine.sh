@@ -17,9 +17,23 @@ install() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
+# dockerd does not start while the file names a process that exists, be it a zombie or somebody else by now.
+forget_killed_engine() {
+  local file pid
+  for file in /var/run/docker.pid /var/run/docker/containerd/containerd.pid; do
+    pid=$(cat "$file" 2>/dev/null) || continue
+    case $(ps -o stat=,comm= -p "$pid" 2>/dev/null) in
+      Z* | "") rm -f "$file" ;;
+      *dockerd* | *containerd*) ;;
+      *) rm -f "$file" ;;
+    esac
+  done
+}
+
 start_engine() {
   docker info >/dev/null 2>&1 && return
   command -v dockerd >/dev/null || install docker.io
+  forget_killed_engine
   step "starting dockerd (no bridge: containers have no network anyway); its log is $log"
   nohup setsid dockerd --iptables=false --ip6tables=false --bridge=none >>"$log" 2>&1 </dev/null &
   for _ in $(seq 60); do
