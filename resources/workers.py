@@ -34,7 +34,8 @@ class Workers:
     def map(self, task: Callable[..., Result], arguments: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Result]]:
         """`task(*arguments[i])` for all i, as pairs of i and result in the order in which they are ready.
 
-        `task` must be a function of a module. An exception of a task is raised here, and what has not begun is dropped.
+        `task` must be a function of a module. An exception of a task is raised here, after the results of
+        those that had begun; what has not begun is dropped.
         """
         if self.count == 0:
             for index, values in enumerate(arguments):
@@ -57,14 +58,31 @@ class Workers:
                 yield from _ready(waiting)
         except BrokenProcessPool:
             raise WorkerError("a worker process died, probably for want of memory; free some and run again") from None
+        except Exception:
+            yield from _already_begun(waiting)
+            raise
         finally:
             pool.shutdown(cancel_futures=True)
 
 
 def _ready(waiting: dict[Future[Result], int]) -> Iterator[tuple[int, Result]]:
     done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-    for future in done:
+    failed = [future for future in done if future.exception() is not None]
+    for future in done.difference(failed):
         yield waiting.pop(future), future.result()
+    for future in failed:
+        del waiting[future]
+    for future in failed:
+        future.result()
+
+
+def _already_begun(waiting: dict[Future[Result], int]) -> Iterator[tuple[int, Result]]:
+    """Results of the tasks that had begun when another failed: what is computed is not lost."""
+    begun = {future: index for future, index in waiting.items() if not future.cancel()}
+    wait(begun)
+    for future, index in begun.items():
+        if future.exception() is None:
+            yield index, future.result()
 
 
 def _context(preload: tuple[str, ...]) -> multiprocessing.context.BaseContext:
