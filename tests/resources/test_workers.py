@@ -40,3 +40,13 @@ def test_an_error_of_a_task_arrives_as_itself(count: int) -> None:
 def test_a_dead_worker_is_one_line() -> None:
     with pytest.raises(WorkerError, match="a worker process died, probably for want of memory"):
         list(Workers(1).map(os._exit, [(1,)]))
+
+
+def test_a_failing_task_takes_no_neighbour_with_it() -> None:
+    """The slow task has begun when the other fails: its result comes before the error."""
+    slow, failing = (["sh", "-c", "sleep 1; echo done"],), (["sh", "-c", "exit 3"],)
+    found = []
+    with pytest.raises(subprocess.CalledProcessError):
+        for pair in Workers(2).map(subprocess.check_output, [slow, failing]):
+            found.append(pair)
+    assert found == [(0, b"done\n")]
