@@ -45,8 +45,7 @@ def test_a_dead_worker_is_one_line() -> None:
 def test_a_failing_task_takes_no_neighbour_with_it() -> None:
     """The slow task has begun when the other fails: its result comes before the error."""
     slow, failing = (["sh", "-c", "sleep 1; echo done"],), (["sh", "-c", "exit 3"],)
-    found = []
+    results = Workers(2).map(subprocess.check_output, [slow, failing])
+    assert next(results) == (0, b"done\n")
     with pytest.raises(subprocess.CalledProcessError):
-        for pair in Workers(2).map(subprocess.check_output, [slow, failing]):
-            found.append(pair)
-    assert found == [(0, b"done\n")]
+        next(results)
