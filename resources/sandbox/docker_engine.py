@@ -207,7 +207,7 @@ def sweep() -> int:
     """Removes the containers whose owner is gone; they end by themselves, so it finds one only when that has failed."""
     found = 0
     with contextlib.closing(client()) as engine:
-        for container in engine.containers.list(all=True, filters={"label": LABEL}):
+        for container in engine.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True):
             if owner.is_gone(container.labels[LABEL]):
                 remove(container)
                 found += 1

@@ -53,7 +53,7 @@ def containers(of: int | None = None) -> list[str]:
     if docker_engine.problem() is not None:
         return []
     with contextlib.closing(docker_engine.client()) as engine:
-        found = engine.containers.list(all=True, filters={"label": docker_engine.LABEL})
+        found = engine.containers.list(all=True, filters={"label": docker_engine.LABEL}, ignore_removed=True)
     mark = f"/{of or os.getpid()}/"
     return sorted(container.id for container in found if mark in container.labels[docker_engine.LABEL])
 
