@@ -12,7 +12,6 @@ from typing import Any
 from cme_assets import schemas
 from cme_assets.freshness import Step
 from cme_assets.protocols.agent import Surroundings, Task
-from cme_assets.protocols.agent_executions import FILE_NAME, Executions
 from cme_assets.protocols.agent_limits import AgentLimits
 from cme_assets.protocols.agent_surroundings import ENVIRONMENT, LedgeredSurroundings
 from cme_assets.protocols.protocol import Asked, Protocol, ProtocolError
@@ -29,6 +28,7 @@ from resources.model_entry import ModelEntry
 from resources.outcomes import Status
 from resources.registry import read_environment
 from resources.sandbox.environments import environment
+from resources.sandbox.kept import FILE_NAME, Executions
 from resources.sandbox.pool import Sandbox, SandboxUnavailable
 from resources.sandbox.selection import open_sandbox
 from resources.settings import Settings

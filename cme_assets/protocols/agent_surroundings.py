@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cme_assets.protocols.agent_executions import Executions, execution_key
 from cme_assets.protocols.agent_limits import AgentLimits
 from resources.llm.answer import Answer
 from resources.llm.client import Client
@@ -15,6 +14,7 @@ from resources.llm.providers import CachePlan
 from resources.llm.request import ChatRequest, Message
 from resources.sandbox import environments
 from resources.sandbox.execution import Execution
+from resources.sandbox.kept import Executions, execution_key
 from resources.sandbox.pool import Sandbox
 
 ENVIRONMENT = "cme"

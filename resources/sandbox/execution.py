@@ -24,7 +24,7 @@ class Execution:
     never ran; `detail` says which limit, signal or defect in a few words. `stdout` and `stderr` have control characters
     escaped. Times in seconds, `peak_memory` in bytes (an upper
     bound where several processes share pages); `files` are new and changed files by relative name, `notes` tell
-    what was left out of them.
+    what was left out of them. `encoded` is `result` as it came, JSON text in UTF-8 that `decoding.decode` reads.
     """
 
     stdout: str
@@ -38,6 +38,7 @@ class Execution:
     peak_memory: int
     files: dict[str, bytes] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    encoded: bytes = field(default=b"", repr=False)
 
 
 def printable(data: bytes) -> str:
@@ -69,6 +70,7 @@ def from_reply(reply: dict[str, Any], blobs: list[bytes], max_result: int) -> Ex
         peak_memory=int(reply["peak_memory"]),
         files=dict(zip(reply["names"], contents, strict=True)),
         notes=[str(note) for note in reply["notes"]],
+        encoded=encoded if submitted else b"",
     )
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from cme_assets.protocols.agent import Task
-from cme_assets.protocols.agent_executions import Executions
 from cme_assets.protocols.agent_surroundings import LedgeredSurroundings
 from cme_assets.protocols.transcript import Run
 from resources.llm.client import Client
 from resources.llm.ledger import Ledger
 from resources.model_entry import Capabilities, ModelEntry, Parameters
+from resources.sandbox.kept import Executions
 from resources.sandbox.pool import Sandbox
 
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 import io
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from cme_assets.protocols.agent_executions import Executions, execution_key
 from cme_assets.protocols.agent_files import map_files, submitted_numbers
 from cme_assets.protocols.agent_limits import AgentLimits
 from cme_assets.protocols.agent_prompts import SHOWN_OUTPUT, code_messages, react_messages, trial_report
 from resources.outcomes import Status
-from resources.sandbox.execution import Execution, failed
+from resources.sandbox.execution import Execution
 from resources.settings import SettingError, read_settings
 from tests.cme_assets.protocols.peaks import PLACES, peak_problem
 
@@ -104,33 +102,6 @@ def test_reports_show_both_ends_of_long_output_and_what_is_wrong_with_an_answer(
     assert "nothing was submitted" in report
     assert "2 numbers were submitted where 1 are asked" in trial_report(problem, [done(result=[1.0, 2.0])], 3)
     assert f"residuals: [{-PLACES[0]:.6g}]" in trial_report(problem, [done()], 3)
-
-
-def test_executions_are_kept_but_not_the_sandboxs_failures(tmp_path: Path) -> None:
-    key = execution_key("script", {"a": b"1"}, AgentLimits().script, "packages")
-    with Executions(tmp_path / "new" / "done.sqlite") as executions:
-        assert executions.get(key) is None
-        assert executions.keep(key, failed(Status.SANDBOX_ERROR, "lost")).status is Status.SANDBOX_ERROR
-        assert executions.get(key) is None
-        first = executions.keep(key, done(result=np.array([1.5, math.nan]), stdout="é\x1b"))
-    with Executions(tmp_path / "new" / "done.sqlite") as executions:
-        assert repr(executions.get(key)) == repr(first)
-        # Whoever keeps an execution first has the last word.
-        assert executions.keep(key, done(stdout="another")).stdout == "é\x1b"
-
-
-def test_an_execution_is_known_by_all_that_decides_it() -> None:
-    limits = AgentLimits().script
-    keys = {
-        execution_key("script", {"a": b"1"}, limits, "packages"),
-        execution_key("script ", {"a": b"1"}, limits, "packages"),
-        execution_key("script", {"a": b"2"}, limits, "packages"),
-        execution_key("script", {"b": b"1"}, limits, "packages"),
-        execution_key("script", {"a": b"1", "b": b""}, limits, "packages"),
-        execution_key("script", {"a": b"1"}, AgentLimits(script_seconds=1).script, "packages"),
-        execution_key("script", {"a": b"1"}, limits, "others"),
-    }
-    assert len(keys) == 7
 
 
 def test_limits_come_from_the_settings_and_make_a_variant() -> None:

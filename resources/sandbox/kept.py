@@ -1,8 +1,9 @@
 """Executions that were done, so that a killed run goes on with the very same outputs.
 
-The report on a trial is part of the next request, and times and memory differ from one execution to the next: done
-again, an execution could ask the model, and pay, for another conversation. An execution is known by what decides it:
-the script, its files, its limits and the versions of the packages. Failures of the sandbox are not kept.
+What a script did is part of an agent's next request, and times and memory differ from one execution to the next: done
+again, an execution could ask the model, and pay, for another conversation. And what took minutes need not be done
+twice. An execution is known by what decides it: the script, its files, its limits and the versions of the packages.
+Failures of the sandbox are not kept, nor are the files that a script wrote.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from typing import Any
 
 import zstandard
 
-from cme_assets.protocols.agent_files import submitted_numbers
 from resources.outcomes import Status
+from resources.sandbox.decoding import decode
 from resources.sandbox.execution import Execution
 from resources.sandbox.limits import Limits
 
@@ -37,12 +38,12 @@ class Executions:
         self._lock = threading.Lock()
         self._database = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False, isolation_level=None)
         self._database.execute("pragma journal_mode = wal")
-        self._database.execute("create table if not exists executions (key text primary key, outcome blob not null)")
+        self._database.execute("create table if not exists done (key text primary key, outcome blob not null)")
 
     def get(self, key: str) -> Execution | None:
         """The execution kept under `key`."""
         with self._lock:
-            row = self._database.execute("select outcome from executions where key = ?", (key,)).fetchone()
+            row = self._database.execute("select outcome from done where key = ?", (key,)).fetchone()
         return None if row is None else _execution(json.loads(zstandard.decompress(row[0])))
 
     def keep(self, key: str, execution: Execution) -> Execution:
@@ -51,7 +52,7 @@ class Executions:
             return execution
         outcome = zstandard.compress(json.dumps(_columns(execution)).encode())
         with self._lock:
-            self._database.execute("insert or ignore into executions values (?, ?)", (key, outcome))
+            self._database.execute("insert or ignore into done values (?, ?)", (key, outcome))
         return self.get(key) or execution
 
     def __enter__(self) -> Executions:
@@ -77,12 +78,10 @@ def execution_key(script: str, files: Mapping[str, bytes], limits: Limits, packa
 
 
 def _columns(execution: Execution) -> dict[str, Any]:
-    """What an agent's run uses of it; of the result the numbers, since nothing else can be an answer."""
-    numbers = submitted_numbers(execution.result) if execution.submitted else None
-    kept = {name: getattr(execution, name) for name in _KEPT}
-    return kept | {"numbers": None if numbers is None else list(numbers)}
+    return {name: getattr(execution, name) for name in _KEPT} | {"encoded": execution.encoded.decode()}
 
 
 def _execution(columns: dict[str, Any]) -> Execution:
-    numbers = columns.pop("numbers")
-    return Execution(**columns | {"status": Status(columns["status"]), "result": numbers})
+    encoded = columns.pop("encoded").encode()
+    result = decode(encoded, len(encoded)) if columns["submitted"] else None
+    return Execution(**columns | {"status": Status(columns["status"]), "result": result, "encoded": encoded})
