@@ -9,6 +9,7 @@ import dagster as dg
 
 from cme_assets.automation import missing_models
 from cme_assets.definitions import build_defs
+from cme_assets.kept_files import report_kept_files
 from cme_assets.partitions import RANGE_END, RANGE_START, model_partitions, partition_key, selected_categories
 from cme_assets.planning import data_runs, evaluation_plan, refuse_unknown_categories, stale_data
 from cme_assets.protocols import PROTOCOLS
@@ -53,6 +54,7 @@ def bring_up_to_date(
                 _execute(job, instance, run.assets, partition_key(*run.first), partition_key(*run.last), done)
             except ProtocolError as error:
                 done.refused.append(f"{protocol.name}, {run.first[0]}: {error}")
+    report_kept_files(lake, instance, categories)
     return done
 
 
