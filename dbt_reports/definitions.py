@@ -1,17 +1,18 @@
 """The code location of the reports: dbt's tables as assets, built beside the database in use and swapped in."""
 
 import importlib.metadata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
-from dagster_dbt import DbtCliResource, dbt_assets
+from dagster_dbt import DagsterDbtTranslator, DbtCliResource, dbt_assets
 from packaging.version import Version
 
 from cme_assets.page.report import PageError, read_report
 from cme_assets.page.write import write_page
-from cme_assets.schemas import NOISY_SPECTRA, PROBLEMS
+from cme_assets.protocols import PROTOCOLS
+from cme_assets.schemas import NOISY_SPECTRA, PROBLEMS, PROMPTS
 from dbt_reports.lake_files import check_footers, check_pages, lake_files
 from dbt_reports.project import (
     DBT,
@@ -28,6 +29,12 @@ from dbt_reports.swap import replacing
 from resources.lake import LakeError
 from resources.settings import Settings, read_settings
 
+READ_BY_THE_PAGE = (
+    *(PROBLEMS, NOISY_SPECTRA, PROMPTS),
+    *(step.table for protocol in PROTOCOLS for step in (protocol.responses, protocol.scores)),
+)
+"""What the page shows beside the reports: pictures and transcripts."""
+
 
 class OfflineDbt(DbtCliResource):
     """dbt by its command, without `dbt --version`, which asks PyPI for newer ones."""
@@ -35,6 +42,14 @@ class OfflineDbt(DbtCliResource):
     @property
     def _cli_version(self) -> Version:
         return Version(importlib.metadata.version("dbt-core"))
+
+
+class Groups(DagsterDbtTranslator):
+    """Puts published figures (dbt's seeds) and reports into a group each of the asset graph."""
+
+    def get_group_name(self, dbt_resource_props: Mapping[str, Any]) -> str:
+        """The group of one table."""
+        return "published" if dbt_resource_props["resource_type"] == "seed" else "reports"
 
 
 def dbt_resource() -> OfflineDbt:
@@ -45,7 +60,7 @@ def dbt_resource() -> OfflineDbt:
 def report_tables(settings: Settings) -> dg.AssetsDefinition:
     """Every table of `reports.duckdb` as an asset, its dbt tests as checks."""
 
-    @dbt_assets(manifest=manifest(settings), name="reports")
+    @dbt_assets(manifest=manifest(settings), name="reports", dagster_dbt_translator=Groups())
     def reports(context: dg.AssetExecutionContext, dbt: dg.ResourceParam[DbtCliResource]) -> Iterator[Any]:
         try:
             files = lake_files(settings.lake)
@@ -79,7 +94,7 @@ def page_asset(settings: Settings, tables: dg.AssetsDefinition) -> dg.AssetsDefi
     """The leaderboard page, after every table."""
 
     @dg.asset(
-        deps=[*tables.keys, dg.AssetKey(PROBLEMS.name), dg.AssetKey(NOISY_SPECTRA.name)],
+        deps=[*tables.keys, *(dg.AssetKey(table.name) for table in READ_BY_THE_PAGE)],
         group_name="page",
         kinds={"html"},
         description="The leaderboard as one self-contained file.",

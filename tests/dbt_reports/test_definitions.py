@@ -63,6 +63,13 @@ def board(settings: Settings) -> list[str]:
         return [name for (name,) in connection.execute("select model from cme_leaderboard order by model").fetchall()]
 
 
+def test_groups(defs: dg.Definitions) -> None:
+    graph = defs.resolve_asset_graph()
+    assert graph.get(dg.AssetKey("cme_leaderboard")).group_name == "reports"
+    assert graph.get(dg.AssetKey("published_results")).group_name == "published"
+    assert not [key for key in graph.materializable_asset_keys if graph.get(key).group_name == "default"]
+
+
 def test_lineage(defs: dg.Definitions) -> None:
     graph = defs.resolve_asset_graph()
     assert {key.path[-1] for key in graph.materializable_asset_keys} == TABLES | {"leaderboard_page"}
