@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 import dagster as dg
 
 from cme_assets import schemas
-from cme_assets.partitions import RANGE_END, RANGE_START, model_partitions, partition_key, selected_categories
+from cme_assets.partitions import model_partitions, partition_key, selected_categories
 from cme_assets.planning import evaluation_plan
 from cme_assets.protocols import PROTOCOLS
 from cme_assets.protocols.protocol import Protocol
 from resources.lake import Lake
 from resources.llm.batch import collect
 from resources.llm.ledger import Ledger
+from resources.ranges import RANGE_END, RANGE_START
 from resources.registry import ModelEntry, load_registry, read_environment
 from resources.settings import Settings
 

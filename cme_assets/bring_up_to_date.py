@@ -10,11 +10,12 @@ import dagster as dg
 from cme_assets.automation import missing_models
 from cme_assets.definitions import build_defs
 from cme_assets.kept_files import report_kept_files
-from cme_assets.partitions import RANGE_END, RANGE_START, model_partitions, partition_key, selected_categories
+from cme_assets.partitions import model_partitions, partition_key, selected_categories
 from cme_assets.planning import data_runs, evaluation_plan, refuse_unknown_categories, stale_data
 from cme_assets.protocols import PROTOCOLS
 from cme_assets.protocols.protocol import ProtocolError
 from resources.lake import Lake
+from resources.ranges import RANGE_END, RANGE_START
 from resources.registry import ModelEntry
 from resources.settings import Settings
 

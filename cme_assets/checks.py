@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import dagster as dg
 
 from cme_assets import invariants
-from cme_assets.assets.common import InLake, InSettings
 from cme_assets.partitions import selected_categories
 from cme_assets.protocols import PROTOCOLS
 from cme_assets.protocols.protocol import Protocol
+from resources.materializing import InLake, InSettings
 
 COUNTS = {
     "full": {"categories": 38, "problems": 190, "tier 1": 15, "tier 2": 12, "tier 3": 11},

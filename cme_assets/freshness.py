@@ -1,40 +1,32 @@
-"""What each file of the lake was made from, and hence whether it is still good.
+"""What each file of the benchmark was made from, beside what `resources.freshness` notes.
 
-A file is good when it would be made from the same things today: the same version of the step's code, the same
-version of its category and inputs with the same contents. Replies do not look at the category's version but only at
-the prompts, so that a model is asked again exactly when a prompt has changed.
+A file of a category is good only as long as the category has the same version. Replies do not look at that but only
+at the prompts, so that a model is asked again exactly when a prompt has changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cme_assets import schemas, versions
 from cme_assets.tasks.catalogue import CATEGORIES
-from resources.lake import Key, Lake, LakeTable, Stored, combined_hash
+from resources.freshness import Provenance
+from resources.freshness import Step as BaseStep
+from resources.lake import Key, Lake, Stored
 from resources.outcomes import Status
-
-Provenance = dict[str, str]
 
 
 @dataclass(frozen=True)
-class Step:
-    """One asset: its table, the tables it is made from, the version of its code."""
+class Step(BaseStep):
+    """One asset; unless `follows_category` is false, another version of the category makes its files stale."""
 
-    table: LakeTable
-    inputs: tuple[LakeTable, ...]
-    code_version: str
     follows_category: bool = True
 
     def provenance(self, lake: Lake, key: Key, **more: str) -> Provenance | None:
         """What a file made now would note down; None where an input is missing."""
-        inputs = [lake.stored(table, {name: key[name] for name in table.keys}) for table in self.inputs]
-        present = [stored.content_hash for stored in inputs if stored is not None]
-        if len(present) < len(inputs):
-            return None
         category = {"category_hash": CATEGORIES[key["category"]].hash} if self.follows_category else {}
-        return {"code_version": self.code_version, "input_hash": combined_hash(*present), **category, **more}
+        return super().provenance(lake, key, **category, **more)
 
 
 PROBLEMS = Step(schemas.PROBLEMS, (), versions.PROBLEMS)
@@ -77,8 +69,3 @@ def responses_note(
     unanswered = sum(not Status(status).is_scored for status in statuses)
     only = {} if sizes is None else problems_note(sizes)
     return {"entrant_hash": entrant, "repeats": str(repeats), "unanswered": str(unanswered), **only}
-
-
-def is_good(stored: Stored | None, expected: Mapping[str, str] | None) -> bool:
-    """Whether a file is what would be made now."""
-    return stored is not None and expected is not None and dict(stored.provenance) == dict(expected)

@@ -10,12 +10,9 @@ import dagster as dg
 from cme_assets.tasks.catalogue import CATEGORIES
 from resources.settings import FAST_CATEGORIES, Settings
 
+GROUP = "cme_spectrumbench"
 CATEGORY = "category"
 MODEL = "model"
-
-# Dagster's names of the tags by which a run covers a range of partitions.
-RANGE_START = "dagster/asset_partition_range_start"
-RANGE_END = "dagster/asset_partition_range_end"
 
 
 def selected_categories(settings: Settings) -> list[str]:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TypeVar
 
 from cme_assets import freshness, schemas
-from cme_assets.freshness import Step, is_good, noted_resolutions, problems_note, responses_note
+from cme_assets.freshness import Step, noted_resolutions, problems_note, responses_note
 from cme_assets.protocols.protocol import Protocol
 from cme_assets.tasks.catalogue import CATEGORIES
+from resources.freshness import is_good
 from resources.lake import Key, Lake, LakeError
+from resources.ranges import contiguous
 from resources.registry import ModelEntry
 from resources.settings import Settings
 
@@ -135,13 +136,6 @@ def evaluation_runs(
             columns = contiguous(categories, group)
             runs += [EvaluationRun(assets, (m0, c0), (m1, c1)) for m0, m1 in rows for c0, c1 in columns]
     return runs
-
-
-def contiguous(order: Sequence[str], wanted: Iterable[str]) -> list[tuple[str, str]]:
-    """First and last of every unbroken stretch of `wanted` in `order`."""
-    chosen = set(wanted)
-    stretches = (list(items) for is_chosen, items in groupby(order, chosen.__contains__) if is_chosen)
-    return [(items[0], items[-1]) for items in stretches]
 
 
 def _together(stale: dict[str, set[Partition]]) -> list[tuple[tuple[str, ...], set[Partition]]]:

@@ -21,8 +21,8 @@ def main() -> int:
     from cme_assets.bring_up_to_date import bring_up_to_date
     from cme_assets.left_out import left_out
     from cme_assets.protocols.protocol import ProtocolError
-    from cme_assets.reports import ReportsFailed, bring_reports_up_to_date
     from cme_assets.summary import print_summary
+    from dbt_reports.bring_up_to_date import ReportsFailed, bring_reports_up_to_date
     from resources.dagster_home import DagsterHomeError, open_instance
     from resources.lake import LakeError
     from resources.registry import RegistryError, load_registry, read_environment

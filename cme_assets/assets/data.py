@@ -6,12 +6,13 @@ from typing import Any
 import dagster as dg
 
 from cme_assets import freshness
-from cme_assets.assets.common import GROUP, Context, InLake, InSettings, InWorkers, Progress, store
 from cme_assets.freshness import Step
+from cme_assets.partitions import GROUP
 from cme_assets.stages.maps import make_noisy_spectra, make_problems, make_spectra
 from cme_assets.stages.prompting import make_prompts
-from cme_assets.stages.result import Made
 from resources.lake import Lake
+from resources.materializing import Context, InLake, InSettings, InWorkers, Progress, store
+from resources.stage import Made
 from resources.workers import Workers
 
 

@@ -3,9 +3,10 @@
 import dagster as dg
 
 from cme_assets import schemas
-from cme_assets.assets.common import GROUP, Context, InSettings
 from cme_assets.estimate import chosen, estimates
+from cme_assets.partitions import GROUP
 from resources.llm.estimate import Estimate
+from resources.materializing import Context, InSettings
 from resources.registry import load_registry
 
 NAME = "cost_estimate"

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import dagster as dg
 
-from cme_assets.assets.common import GROUP, Context, InLake, InSettings, InWorkers, Progress, logged, store
-from cme_assets.conditions import ask_once, follow_replies
 from cme_assets.freshness import Step, responses_note
-from cme_assets.partitions import CATEGORY, MODEL
+from cme_assets.partitions import CATEGORY, GROUP, MODEL
 from cme_assets.protocols.protocol import Protocol
 from cme_assets.stages.judging import make_scores
+from resources.conditions import ask_once, follow_replies
+from resources.materializing import Context, InLake, InSettings, InWorkers, Progress, logged, store
 from resources.registry import load_registry
 
 
@@ -27,7 +27,7 @@ def evaluation_assets(protocol: Protocol, partitions: dg.MultiPartitionsDefiniti
         keys = _keys(context)
         asked = [(registry[model], category) for _, model, category in keys]
         progress = Progress(context, len(keys))
-        with logged(context):
+        with logged(context, "cme_assets.protocols"):
             for index, made in protocol.answer(lake, workers, settings, asked):
                 (partition, model, category), (entry, _) = keys[index], asked[index]
                 identity, statuses = protocol.entrant_hash(entry, settings), made.rows.column("status").to_pylist()

@@ -15,15 +15,14 @@ from cme_assets.protocols.agent import Surroundings, Task
 from cme_assets.protocols.agent_limits import AgentLimits
 from cme_assets.protocols.agent_surroundings import ENVIRONMENT, LedgeredSurroundings
 from cme_assets.protocols.protocol import Asked, Protocol, ProtocolError
-from cme_assets.protocols.spending import budget_of
 from cme_assets.protocols.transcript import Run
 from cme_assets.stages.prompting import stored_problem
-from cme_assets.stages.result import Made, Remarks
 from resources.lake import Lake, combined_hash
 from resources.llm.client import Client
 from resources.llm.database import LedgerError
 from resources.llm.ledger import Ledger
 from resources.llm.providers import CachePlan
+from resources.llm.spending import budget_of
 from resources.model_entry import ModelEntry
 from resources.outcomes import Status
 from resources.registry import read_environment
@@ -32,6 +31,7 @@ from resources.sandbox.kept import FILE_NAME, Executions
 from resources.sandbox.pool import Sandbox, SandboxUnavailable
 from resources.sandbox.selection import open_sandbox
 from resources.settings import Settings
+from resources.stage import Made, Remarks
 from resources.workers import Workers
 
 RunAgent = Callable[[Task, Surroundings], Awaitable[Run]]

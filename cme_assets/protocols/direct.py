@@ -14,13 +14,13 @@ from cme_assets.protocols.model_replies import model_replies, partition_of
 from cme_assets.protocols.protocol import Asked, Protocol, ProtocolError
 from cme_assets.protocols.replies import NAME, TABLE, UNSERVED, Row, kept_replies, question_of, remarks, reply_row
 from cme_assets.stages.prompting import stored_problem
-from cme_assets.stages.result import Made
 from cme_assets.tables import TableError
 from resources.lake import Lake, LakeError, combined_hash
 from resources.llm.database import LedgerError
 from resources.outcomes import Status
 from resources.registry import ModelEntry
 from resources.settings import Settings
+from resources.stage import Made
 from resources.tokens import count_tokens
 from resources.workers import Workers
 

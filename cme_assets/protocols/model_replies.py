@@ -16,19 +16,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cme_assets import schemas
-from cme_assets.protocols.batched import replies_by_batch
 from cme_assets.protocols.replies import TABLE, Question, Row, kept_replies, remarks, reply_row
-from cme_assets.protocols.spending import budget_of
-from cme_assets.stages.result import Made
 from resources.lake import Lake
 from resources.llm.answer import Answer, Tally
+from resources.llm.batched import replies_by_batch
 from resources.llm.ledger import Ledger
 from resources.llm.request import ChatRequest
 from resources.llm.run import ask_all
+from resources.llm.spending import budget_of
 from resources.model_entry import ModelEntry
 from resources.outcomes import Status
 from resources.registry import read_environment
 from resources.settings import Settings
+from resources.stage import Made
 from resources.tokens import count_tokens
 
 SECONDS_BETWEEN_LINES = 5.0

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from cme_assets.freshness import Step
-from cme_assets.stages.result import Made
 from resources.lake import Lake
 from resources.registry import ModelEntry
 from resources.settings import Settings
+from resources.stage import Made
 from resources.workers import Workers
 
 Asked = Sequence[tuple[ModelEntry, str]]

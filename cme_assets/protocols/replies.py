@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cme_assets import schemas, versions
-from cme_assets.stages.result import Remarks
 from resources.lake import Lake
 from resources.outcomes import Status
+from resources.stage import Remarks
 
 NAME = "direct"
 VARIANT = "published"

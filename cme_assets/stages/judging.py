@@ -10,9 +10,9 @@ from cme_assets import schemas, versions
 from cme_assets.answers import Reading, read_lenient, read_strict
 from cme_assets.problems import EXAMPLES
 from cme_assets.scoring import lorentzian_score
-from cme_assets.stages.result import Made
 from resources.lake import Lake, LakeTable
 from resources.outcomes import Status
+from resources.stage import Made
 
 SHOWN_VALUES = 4
 WORST = 3

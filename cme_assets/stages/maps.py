@@ -14,10 +14,10 @@ from cme_assets.physics.resolution import Instrument
 from cme_assets.physics.types import Array
 from cme_assets.posing import measured_table
 from cme_assets.problems import DRAWS, EXAMPLES, Sample, add_noise, clean_map, noise_map, problem_id
-from cme_assets.stages.result import Made, Remarks
 from cme_assets.tasks.catalogue import CATEGORIES
 from cme_assets.tasks.category import Category, Level
 from resources.lake import Lake
+from resources.stage import Made, Remarks
 
 INSTRUMENT = Instrument()
 """The published kernels."""

@@ -12,11 +12,11 @@ from cme_assets.posing import pose
 from cme_assets.problems import DRAWS, Sample, problem_id
 from cme_assets.prompts import render
 from cme_assets.stages.maps import INSTRUMENT, noisy_maps
-from cme_assets.stages.result import Made, Remarks
 from cme_assets.tables import Table, TableError
 from cme_assets.tasks.catalogue import CATEGORIES
 from cme_assets.tasks.category import Given, MapKind, Quantity, Shape
 from resources.lake import Lake
+from resources.stage import Made, Remarks
 from resources.tokens import count_tokens
 
 SHOWN_CHARACTERS = 3_000

@@ -7,7 +7,8 @@ from itertools import pairwise, product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cme_assets.planning import Pair, contiguous, data_runs, evaluation_runs
+from cme_assets.planning import Pair, data_runs, evaluation_runs
+from resources.ranges import contiguous
 
 CATEGORIES = ("A1", "B1", "B2", "C1", "D1")
 MODELS = ("m1", "m2", "m3", "m4")

@@ -23,7 +23,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
-from cme_assets.assets.common import GROUP
+from cme_assets.partitions import GROUP
 from tests.fast_graph import fast_settings
 
 pytestmark = pytest.mark.live

@@ -16,9 +16,9 @@ from cme_assets import bring_up_to_date as bringing
 from cme_assets import definitions, schemas
 from cme_assets.definitions import build_defs
 from cme_assets.protocols import PROTOCOLS
-from cme_assets.protocols.batched import WAITS
 from cme_assets.tasks.catalogue import CATEGORIES
 from resources.lake import Lake
+from resources.llm.batched import WAITS
 from resources.registry import load_registry
 from resources.settings import Settings
 from tests.fast_graph import IN_THIS_PROCESS

@@ -1,4 +1,4 @@
-"""What all assets of this location do with the results of a stage: store, describe, count."""
+"""What assets do with the results of a stage: store, describe, count."""
 
 import logging
 import time
@@ -7,13 +7,12 @@ from contextlib import contextmanager
 
 import dagster as dg
 
-from cme_assets.freshness import Step
-from cme_assets.stages.result import Made, Remarks
+from resources.freshness import Step
 from resources.lake import Lake
 from resources.settings import Settings
+from resources.stage import Made, Remarks
 from resources.workers import Workers
 
-GROUP = "cme_spectrumbench"
 SECONDS_BETWEEN_LINES = 2.0
 
 # Dagster reads annotations as objects, so modules with assets do without postponed evaluation.
@@ -27,12 +26,15 @@ def store(
     context: Context,
     lake: Lake,
     step: Step,
-    partition: str,
+    partition: str | None,
     key: Mapping[str, str],
     made: Made,
     **note: str,
 ) -> None:
-    """Write one partition's rows at once, so that an interruption loses only what is not finished."""
+    """Write one partition's rows at once, so that an interruption loses only what is not finished.
+
+    `partition` is Dagster's key, None for an asset without partitions.
+    """
     lake.write(step.table, key, made.rows, step.provenance(lake, key, **note) or {})
     context.add_asset_metadata(entries({"rows": made.rows.num_rows, **made.remarks}), partition_key=partition)
 
@@ -53,9 +55,9 @@ class Progress:
 
 
 @contextmanager
-def logged(context: Context) -> Iterator[None]:
-    """What the protocols log meanwhile, such as counts of replies, tokens and dollars, goes into the run's log too."""
-    log, handler = logging.getLogger("cme_assets.protocols"), _Forwarding(context)
+def logged(context: Context, package: str) -> Iterator[None]:
+    """What `package` logs meanwhile, such as counts of replies, tokens and dollars, goes into the run's log too."""
+    log, handler = logging.getLogger(package), _Forwarding(context)
     before = log.level
     log.addHandler(handler)
     log.setLevel(logging.INFO)
