@@ -56,7 +56,7 @@ ModelName = Annotated[str, Field(strict=True), AfterValidator(_check_name)]
 Url = Annotated[str, AfterValidator(_check_url)]
 # An explicit zero is nearly always a forgotten price; models that cost nothing say `free: true`.
 Price = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Protocol = Literal["direct", "code", "react", "qa", "tools"]
+Protocol = Literal["direct", "code", "react", "qa", "tools", "embeddings"]
 
 
 class Capabilities(_Strict):
@@ -82,11 +82,11 @@ class Parameters(_Strict):
 
 
 class PriceList(_Strict):
-    """US dollars per million tokens, valid from `since` until the next list's date."""
+    """US dollars per million tokens, valid from `since` until the next list's date; embedders write no `output`."""
 
     since: date
     input: Price
-    output: Price
+    output: Price | None = None
     cached_input: Price | None = None
     cache_write: Price | None = None
     batch_factor: float = Field(default=0.5, gt=0, le=1)
@@ -140,6 +140,10 @@ class ModelEntry(_Strict):
         cache = self.capabilities.cache
         if homes.get(cache, self.provider) != self.provider:
             raise ValueError(f"capabilities.cache: {cache} is {homes[cache]}'s alone; use none or automatic")
+        if "embeddings" in self.protocols and (len(self.protocols) > 1 or self.provider == "anthropic" or self.batch):
+            raise ValueError("protocols: embeddings stands alone, without batches, and is not for anthropic; mend this")
+        if not self.is_embedder and any(price.output is None for price in self.prices):
+            raise ValueError("prices.output: is missing; add it")
         if self.batch and self.provider == "openai_compatible":
             raise ValueError("batch: batches are for the providers openai and anthropic only; set it to false")
         if self.batch and not self.capabilities.batch:
@@ -156,6 +160,11 @@ class ModelEntry(_Strict):
         if self.protocols != ("direct",):
             raise ValueError("protocols: a reference entrant runs under direct only")
         return self
+
+    @property
+    def is_embedder(self) -> bool:
+        """True for a model that makes vectors of texts and writes nothing."""
+        return self.protocols == ("embeddings",)
 
     @property
     def endpoint(self) -> str:

@@ -18,3 +18,14 @@ def _encoding() -> bpe_openai.Encoding:
 def count_tokens(text: str) -> int:
     """Number of o200k tokens of `text`."""
     return len(_encoding().encode_ordinary(text))
+
+
+def first_tokens(text: str, most: int) -> str:
+    """The beginning of `text` that has at most `most` o200k tokens; all of it where that is enough."""
+    # No token is shorter than a byte, so that most texts need not be counted.
+    if len(text.encode("utf-8", "surrogatepass")) <= most:
+        return text
+    tokens = _encoding().encode_ordinary(text)
+    if len(tokens) <= most:
+        return text
+    return _encoding().decode(tokens[:most]).removesuffix("\ufffd")

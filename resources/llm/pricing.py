@@ -27,7 +27,7 @@ def cost_usd(entry: ModelEntry, usage: Usage, when: float, *, batch: bool = Fals
         fresh * prices.input
         + cached * _or(prices.cached_input, prices.input)
         + written * _or(prices.cache_write, prices.input)
-        + usage.completion_tokens * prices.output
+        + usage.completion_tokens * _or(prices.output, 0.0)
     )
     return dollars * prices.batch_factor if batch else dollars
 
@@ -40,7 +40,7 @@ def most_usd(entry: ModelEntry, prompt_tokens: int, max_output_tokens: int, when
     if prices is None:
         return None
     dearest_input = max(prices.input, _or(prices.cache_write, prices.input))
-    return PER_MILLION * (prompt_tokens * dearest_input + max_output_tokens * prices.output)
+    return PER_MILLION * (prompt_tokens * dearest_input + max_output_tokens * _or(prices.output, 0.0))
 
 
 def price_at(entry: ModelEntry, when: float) -> PriceList | None:

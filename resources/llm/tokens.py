@@ -17,8 +17,8 @@ PER_MESSAGE = 4
 
 
 def prompt_tokens(body: Mapping[str, Any]) -> int:
-    """About how many tokens the messages, the system text and the tools of a request's body have."""
-    return PER_MESSAGE + sum(_tokens(body[part]) for part in ("system", "messages", "tools") if part in body)
+    """About how many tokens the messages, the system text, the tools or the texts to embed of a request's body have."""
+    return PER_MESSAGE + sum(_tokens(body[part]) for part in ("system", "messages", "tools", "input") if part in body)
 
 
 def _tokens(value: Any) -> int:

@@ -2,12 +2,15 @@
 
 A play is a list of turns; which turn a request gets is the number of replies that the request's own messages already
 hold, so that a killed and repeated run meets the same play. Which play: the first whose key stands in the prompt.
-Everything asked is kept in `bodies`. Run it in a thread with `running`.
+Everything asked is kept in `bodies`. Texts to embed get a vector each that their content alone decides; they are kept
+in `embedded`. Run it in a thread with `running`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from aiohttp import web
 
 SILENCE = 3600.0
@@ -52,21 +56,43 @@ def called(script: str) -> Turn:
 
 @dataclass
 class ScriptedServer:
-    """The application. A play that has come to its end repeats its last turn; `silent_from` never gets its reply."""
+    """The application. A play that has come to its end repeats its last turn; `silent_from` never gets its reply.
+
+    `silent_after` so many requests the server answers no more.
+    """
 
     plays: Mapping[str, Sequence[Turn]]
     silent_from: int | None = None
     bodies: list[dict[str, Any]] = field(default_factory=list)
+    silent_after: int | None = None
+    embedded: list[list[str]] = field(default_factory=list)
 
     def app(self) -> web.Application:
         """The routes."""
         app = web.Application(client_max_size=2**26)
         app.router.add_post("/v1/chat/completions", self._reply)
+        app.router.add_post("/v1/embeddings", self._embed)
         return app
+
+    async def _embed(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.embedded.append(body["input"])
+        rows: list[dict[str, Any]] = []
+        for place, text in enumerate(body["input"]):
+            vector = vector_of(text)
+            encoded = base64.b64encode(vector.tobytes()).decode()
+            rows.append(
+                {"index": place, "embedding": encoded if "base64" in body["encoding_format"] else vector.tolist()}
+            )
+        usage = {"prompt_tokens": 7 * len(rows), "total_tokens": 7 * len(rows)}
+        # Their order is not promised.
+        return web.json_response({"object": "list", "model": body["model"], "data": rows[::-1], "usage": usage})
 
     async def _reply(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.bodies.append(body)
+        if self.silent_after is not None and len(self.bodies) > self.silent_after:
+            await asyncio.sleep(SILENCE)
         messages = body["messages"]
         prompt = str(messages[0]["content"])
         play = next((turns for key, turns in self.plays.items() if key in prompt), None)
@@ -88,6 +114,12 @@ class ScriptedServer:
                 "usage": {"prompt_tokens": 100, "completion_tokens": turn.tokens, "total_tokens": 100 + turn.tokens},
             }
         )
+
+
+def vector_of(text: str) -> np.ndarray:
+    """The server's vector of a text: 16 numbers from -1 to 1, float32."""
+    digest = np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype="<u2")
+    return (digest / 32767.5 - 1).astype("<f4")
 
 
 @contextmanager

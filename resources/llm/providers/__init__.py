@@ -101,6 +101,10 @@ def provider_of(entry: ModelEntry) -> Provider:
         from resources.llm.providers.anthropic_messages import AnthropicMessages
 
         return AnthropicMessages()
+    if entry.is_embedder:
+        from resources.llm.providers.openai_embeddings import OpenAIEmbeddings
+
+        return OpenAIEmbeddings()
     if entry.provider in ("openai", "openai_compatible"):
         from resources.llm.providers.openai_chat import OpenAIChat
 
