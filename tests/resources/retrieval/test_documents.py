@@ -22,7 +22,7 @@ from resources.retrieval.splitting import (
 from resources.tokens import count_tokens, first_tokens
 
 CODE = "".join(
-    f"def f{number}(x):\n    '''Gives x plus {number}, which nobody asked for.'''\n    y = x + {number}\n    return y\n\n\n"
+    f"def f{number}(x):\n    '''x plus {number}, which nobody asked for.'''\n    y = x + {number}\n    return y\n\n\n"
     for number in range(60)
 )
 PROSE = "\n\n".join(
@@ -88,7 +88,8 @@ def test_pages_are_read_without_their_furniture(tmp_path: Path) -> None:
     (tmp_path / "api").mkdir()
     (tmp_path / "api" / "core.html").write_text(
         "<html><head><title>The \n core</title><script>var x = 1;</script></head><body><nav>Home</nav><main>"
-        "<h1>Core</h1><p>A <b>lattice</b>\n has lengths.</p><pre>a = 1\n    b = 2</pre><ul><li>one</li><li>two</li></ul></main>"
+        "<h1>Core</h1><p>A <b>lattice</b>\n has lengths.</p>"
+        "<pre>a = 1\n    b = 2</pre><ul><li>one</li><li>two</li></ul></main>"
         "<footer>© nobody</footer></body></html>"
     )
     (tmp_path / "broken.htm").write_bytes(b"<p>\xff\xfe<p>unclosed <b>and <i>nested")
