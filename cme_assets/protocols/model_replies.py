@@ -6,11 +6,9 @@ nothing that was answered. What a provider or the budget prevents stays unanswer
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import time
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -18,11 +16,13 @@ from typing import Any
 from cme_assets import schemas
 from cme_assets.protocols.replies import TABLE, Question, Row, kept_replies, remarks, reply_row
 from resources.lake import Lake
-from resources.llm.answer import Answer, Tally
+from resources.llm.answer import Answer
+from resources.llm.asking import Lines
 from resources.llm.batched import replies_by_batch
 from resources.llm.ledger import Ledger
 from resources.llm.request import ChatRequest
 from resources.llm.run import ask_all
+from resources.llm.side_by_side import side_by_side
 from resources.llm.spending import budget_of
 from resources.model_entry import ModelEntry
 from resources.outcomes import Status
@@ -31,7 +31,6 @@ from resources.settings import Settings
 from resources.stage import Made
 from resources.tokens import count_tokens
 
-SECONDS_BETWEEN_LINES = 5.0
 _ABOUT = ["problem_id", "category", "level", "resolution", "prompt_hash", "prompt_tokens"]
 # Refused unread, and so not billed, whatever the provider leaves unsaid.
 _UNREAD = frozenset({Status.CONTEXT_OVERFLOW, Status.BUDGET_STOPPED})
@@ -114,47 +113,9 @@ def model_replies(lake: Lake, settings: Settings, partitions: Sequence[Partition
     by_model: dict[str, list[Partition]] = {}
     for partition in partitions:
         by_model.setdefault(partition.entry.name, []).append(partition)
-    with Ledger(settings.ledger_url) as ledger, asyncio.Runner() as runner:
-        answers = _side_by_side([_asking(lake, settings, ledger, own) for own in by_model.values()])
-        try:
-            while (done := runner.run(_next(answers))) is not None:
-                yield done.place, done.made()
-        finally:
-            # Interrupted while it waits, the generator cannot be closed; the runner then cancels what is under way.
-            with suppress(RuntimeError):
-                runner.run(answers.aclose())
-
-
-async def _next(partitions: AsyncGenerator[Partition, None]) -> Partition | None:
-    return await anext(partitions, None)
-
-
-async def _side_by_side(runs: Sequence[AsyncGenerator[Partition, None]]) -> AsyncGenerator[Partition, None]:
-    """What all runs give, as it comes."""
-    found: asyncio.Queue[Partition | None] = asyncio.Queue()
-
-    async def drain(run: AsyncGenerator[Partition, None]) -> None:
-        try:
-            async with aclosing(run):
-                async for partition in run:
-                    found.put_nowait(partition)
-        finally:
-            found.put_nowait(None)
-
-    tasks = [asyncio.create_task(drain(run)) for run in runs]
-    try:
-        running = len(tasks)
-        while running:
-            partition = await found.get()
-            if partition is None:
-                running -= 1
-            else:
-                yield partition
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+    with Ledger(settings.ledger_url) as ledger:
+        for done in side_by_side([_asking(lake, settings, ledger, own) for own in by_model.values()]):
+            yield done.place, done.made()
 
 
 async def _asking(
@@ -175,7 +136,7 @@ async def _asking(
     if entry.batch:
         answers = replies_by_batch(questions.anew, entry, ledger, keys, budget)
     else:
-        answers = ask_all(questions, entry, ledger, keys, budget=budget, progress=_Lines(entry.name))
+        answers = ask_all(questions, entry, ledger, keys, budget=budget, progress=Lines(entry.name, _log))
     async with aclosing(answers):
         async for answer in answers:
             partition, prompt, question = questions.asked.pop(answer.request)
@@ -195,18 +156,6 @@ def _leave_unanswered(partition: Partition, why: str) -> None:
             partition.replies[question] = reply_row(
                 prompt, partition.entry.name, question[-1], partition.identity, reply
             )
-
-
-class _Lines:
-    """Progress in the log: done of how many, tokens, dollars, errors by kind."""
-
-    def __init__(self, model: str) -> None:
-        self._model, self._said = model, 0.0
-
-    def __call__(self, tally: Tally) -> None:
-        if tally.done == tally.total or time.monotonic() - self._said > SECONDS_BETWEEN_LINES:
-            _log.info("%s: %s", self._model, tally)
-            self._said = time.monotonic()
 
 
 def direct_request(text: str, problem: str, resolution: int, repeat: int) -> ChatRequest:

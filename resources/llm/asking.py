@@ -1,0 +1,59 @@
+"""Asking a model as its entry says: at once or by batch, or not at all while its key is missing."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import aclosing
+
+from resources.llm.answer import Answer, Tally
+from resources.llm.batched import replies_by_batch
+from resources.llm.budget import Budget
+from resources.llm.ledger import Ledger
+from resources.llm.request import ChatRequest
+from resources.llm.run import ask_all
+from resources.model_entry import ModelEntry
+from resources.outcomes import Status
+
+SECONDS_BETWEEN_LINES = 5.0
+
+
+async def answers_of(
+    entry: ModelEntry,
+    requests: Callable[[], Iterable[ChatRequest]],
+    ledger: Ledger,
+    keys: Mapping[str, str],
+    budget: Budget,
+    log: logging.Logger,
+) -> AsyncGenerator[Answer, None]:
+    """An answer to each of `requests()`, in any order; counts, tokens and dollars go to `log` meanwhile.
+
+    Without the entry's key among `keys` each ends as the provider's failure would, to be asked another time. Raises
+    LedgerError.
+    """
+    if entry.key_env and not keys.get(entry.key_env, "").strip():
+        why = entry.why_off(keys) or ""
+        log.warning("%s", why)
+        for request in requests():
+            yield Answer(request, "", Status.PROVIDER_ERROR, error=why)
+        return
+    if entry.batch:
+        answers = replies_by_batch(requests, entry, ledger, keys, budget)
+    else:
+        answers = ask_all(list(requests()), entry, ledger, keys, budget=budget, progress=Lines(entry.name, log))
+    async with aclosing(answers):
+        async for answer in answers:
+            yield answer
+
+
+class Lines:
+    """Progress in a log: done of how many, tokens, dollars, errors by kind; a line every few seconds."""
+
+    def __init__(self, model: str, log: logging.Logger) -> None:
+        self._model, self._log, self._said = model, log, 0.0
+
+    def __call__(self, tally: Tally) -> None:
+        if tally.done == tally.total or time.monotonic() - self._said > SECONDS_BETWEEN_LINES:
+            self._log.info("%s: %s", self._model, tally)
+            self._said = time.monotonic()
