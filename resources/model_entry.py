@@ -14,7 +14,13 @@ from urllib.parse import quote, unquote, urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 PROVIDER_URLS = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
-REFERENCE_ENTRANTS = ("reference-rowwise", "reference-laws", "centre", "argmax", "example-mean", "example-position")
+REFERENCE_ENTRANTS = {
+    **dict.fromkeys(
+        ("reference-rowwise", "reference-laws", "centre", "argmax", "example-mean", "example-position"), "direct"
+    ),
+    **dict.fromkeys(("baseline-guess", "baseline-always-a", "baseline-longest"), "qa"),
+}
+"""Entrants that ask no model, each with the only protocol that it runs under."""
 # The first four cannot stand in a Dagster partition of two dimensions, nor can "..." stand in any.
 FORBIDDEN_IN_NAMES = ("|", ",", "[", "]", "..", "\\")
 LONGEST_FOLDER = 200
@@ -56,11 +62,15 @@ ModelName = Annotated[str, Field(strict=True), AfterValidator(_check_name)]
 Url = Annotated[str, AfterValidator(_check_url)]
 # An explicit zero is nearly always a forgotten price; models that cost nothing say `free: true`.
 Price = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Protocol = Literal["direct", "code", "react", "qa", "tools", "embeddings"]
+Protocol = Literal["direct", "code", "react", "docs", "questions", "qa", "tools", "embeddings"]
 
 
 class Capabilities(_Strict):
-    """What the model's endpoint accepts. `cache` says how a prompt cache is had: by itself, by marks, or not."""
+    """What the model's endpoint accepts.
+
+    `cache` says how a prompt cache is had: by itself, by marks, or not. `structured` says whether replies can be held
+    to a JSON schema.
+    """
 
     temperature: bool = True
     token_cap: Literal["max_completion_tokens", "max_tokens"] = "max_tokens"
@@ -68,6 +78,7 @@ class Capabilities(_Strict):
     cache: Literal["none", "automatic", "openai_explicit", "cache_control"] = "none"
     batch: bool = False
     tools: bool = True
+    structured: bool = False
 
 
 class Parameters(_Strict):
@@ -157,8 +168,8 @@ class ModelEntry(_Strict):
             raise ValueError(f"name: there is no such reference entrant; use one of {', '.join(REFERENCE_ENTRANTS)}")
         if extra := self.model_fields_set - {"name", "provider", "enabled", "protocols"}:
             raise ValueError(f"{min(extra)}: a reference entrant asks no model; remove it")
-        if self.protocols != ("direct",):
-            raise ValueError("protocols: a reference entrant runs under direct only")
+        if self.protocols != (own := REFERENCE_ENTRANTS[self.name],):
+            raise ValueError(f"protocols: this reference entrant runs under {own} only; write [{own}]")
         return self
 
     @property

@@ -28,7 +28,8 @@ class ChatRequest:
     """One request for one reply.
 
     `parameters` of None means the model entry's own. `repeat` counts from 0: equal requests of different repeat are
-    asked apart. `purpose` is an opaque label (an evaluation, an agent's step) that is stored with the request.
+    asked apart. `purpose` is an opaque label (an evaluation, an agent's step) that is stored with the request. `schema`
+    is the JSON schema of the reply, sent where the model's capabilities say that it holds to one.
     """
 
     messages: Sequence[Message]
@@ -36,6 +37,7 @@ class ChatRequest:
     purpose: str = ""
     parameters: Parameters | None = None
     tools: Sequence[Mapping[str, Any]] = ()
+    schema: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

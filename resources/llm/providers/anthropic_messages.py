@@ -14,6 +14,7 @@ from anthropic import (
     AsyncAnthropic,
     AsyncStream,
     DefaultAioHttpClient,
+    transform_schema,
 )
 
 from resources.llm.answer import Reply, Words
@@ -50,7 +51,7 @@ class AnthropicMessages:
             "system": system or None,
             "temperature": own.temperature,
             "top_p": own.top_p,
-            "output_config": None if own.effort is None else {"effort": own.effort},
+            "output_config": _output_config(entry, request, own.effort),
             "tools": [_tool(tool) for tool in request.tools] or None,
         }
         return {
@@ -150,6 +151,14 @@ class AnthropicAssembler:
                 block[name] = block.get(name, "") + delta[name]
         if isinstance(delta.get("partial_json"), str):
             self._inputs[index] = self._inputs.get(index, "") + delta["partial_json"]
+
+
+def _output_config(entry: ModelEntry, request: ChatRequest, effort: str | None) -> dict[str, Any] | None:
+    config: dict[str, Any] = {} if effort is None else {"effort": effort}
+    if request.schema is not None and entry.capabilities.structured:
+        # The kit turns what the endpoint does not hold to, such as lengths of lists, into descriptions.
+        config["format"] = {"type": "json_schema", "schema": transform_schema(dict(request.schema))}
+    return config or None
 
 
 def _turns(messages: Any) -> Iterator[dict[str, Any]]:

@@ -44,6 +44,7 @@ class OpenAIChat:
             "reasoning_effort": own.effort,
             "seed": seed,
             "tools": list(request.tools) or None,
+            "response_format": _format(entry, request),
         }
         return {
             "model": entry.model,
@@ -155,6 +156,12 @@ class OpenAIAssembler:
         function = part.get("function") or {}
         whole["function"]["name"] += function.get("name") or ""
         whole["function"]["arguments"] += function.get("arguments") or ""
+
+
+def _format(entry: ModelEntry, request: ChatRequest) -> dict[str, Any] | None:
+    if request.schema is None or not entry.capabilities.structured:
+        return None
+    return {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": dict(request.schema)}}
 
 
 def _first_choice(document: Any) -> dict[str, Any]:
