@@ -18,6 +18,25 @@ class SettingError(ValueError):
 
 
 @dataclass(frozen=True)
+class KnowledgeSettings:
+    """What MatTools' knowledge side works on.
+
+    `source` is what its questions are about, as `mattools_assets.source.specification` reads it; empty is the published
+    one. `published` holds the official question sets. `doc_source` names whose documents questions are written from.
+    `doc_depth` is how many callers up a change of code reaches. `samples` are sizes of samples of questions, None all
+    of them, drawn with `seed`. `self_check` is how often a writer of questions is asked its own without the source.
+    """
+
+    source: str = ""
+    published: Path | None = None
+    doc_source: str = "docstrings"
+    doc_depth: int = 1
+    samples: tuple[int | None, ...] = (2000,)
+    seed: int = 0
+    self_check: int = 0
+
+
+@dataclass(frozen=True)
 class Settings:
     """Everything that the environment decides, read once and passed on.
 
@@ -35,6 +54,7 @@ class Settings:
     budget_day_usd: float | None
     models_file: Path
     agent_limits: tuple[tuple[str, float], ...] = ()
+    knowledge: KnowledgeSettings = KnowledgeSettings()
 
     @property
     def lake(self) -> Path:
@@ -68,7 +88,35 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         budget_day_usd=_dollars(env, "CONDMAT_BUDGET_DAY_USD"),
         models_file=Path(env.get("CONDMAT_MODELS") or "models.yaml").absolute(),
         agent_limits=_limits(env.get("CONDMAT_AGENT_LIMITS") or ""),
+        knowledge=_knowledge(env),
     )
+
+
+def _knowledge(env: Mapping[str, str]) -> KnowledgeSettings:
+    published = env.get("CONDMAT_PUBLISHED_QA")
+    return KnowledgeSettings(
+        source=(env.get("CONDMAT_TOOL_SOURCE") or "").strip(),
+        published=Path(published).absolute() if published else None,
+        doc_source=env.get("CONDMAT_DOC_SOURCE") or "docstrings",
+        doc_depth=_whole(env, "CONDMAT_DOC_DEPTH", 1),
+        samples=_samples(env.get("CONDMAT_QA_SAMPLES") or "2000"),
+        seed=_whole(env, "CONDMAT_QA_SEED", 0),
+        self_check=_whole(env, "CONDMAT_QA_SELF_CHECK", 0),
+    )
+
+
+def _whole(env: Mapping[str, str], name: str, otherwise: int) -> int:
+    text = (env.get(name) or str(otherwise)).strip()
+    if not text.isascii() or not text.isdigit():
+        raise SettingError(f"{name}={text!r}: use a whole number, zero or more")
+    return int(text)
+
+
+def _samples(text: str) -> tuple[int | None, ...]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part == "all" or (part.isascii() and part.isdigit() and int(part) > 0) for part in parts):
+        raise SettingError(f"CONDMAT_QA_SAMPLES={text!r}: use numbers of questions, or all, such as 2000 or 2000,all")
+    return tuple(dict.fromkeys(None if part == "all" else int(part) for part in parts))
 
 
 def _one_of(env: Mapping[str, str], name: str, allowed: tuple[str, ...]) -> str:

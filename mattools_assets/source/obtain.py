@@ -97,15 +97,7 @@ def from_wheels(packages: Sequence[Package], cache: Path) -> Obtained:
 
 def from_checkout(repository: Path, commit: str, cache: Path) -> Obtained:
     """The Python files of a local git repository at a commit, tag or branch. Raises SourceError."""
-    if not repository.is_dir():
-        raise SourceError(f"{repository}: no such folder; clone the repository first")
-    revision = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}"]
-    if _git(repository, ["rev-parse", "--git-dir"]).returncode:
-        raise SourceError(f"{repository}: not a git repository; name a clone, or read it as a folder")
-    found = _git(repository, revision)
-    if found.returncode:
-        raise SourceError(f"{repository}: no commit {commit!r}; fetch it, or name another")
-    full = found.stdout.decode().strip()
+    full = commit_of(repository, commit)
 
     def fill(folder: Path, scratch: Path) -> tuple[list[Part], list[str]]:
         archive = scratch / f"{repository.name}-{full[:12]}.zip"
@@ -116,6 +108,19 @@ def from_checkout(repository: Path, commit: str, cache: Path) -> Obtained:
         return [Part(repository.resolve().name, full, "")], links
 
     return _cached(cache / f"{_normalised(repository.resolve().name)}-{full}", "git", fill)
+
+
+def commit_of(repository: Path, commit: str) -> str:
+    """The full name of a commit, tag or branch of a local git repository. Raises SourceError."""
+    if not repository.is_dir():
+        raise SourceError(f"{repository}: no such folder; clone the repository first")
+    revision = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}"]
+    if _git(repository, ["rev-parse", "--git-dir"]).returncode:
+        raise SourceError(f"{repository}: not a git repository; name a clone, or read it as a folder")
+    found = _git(repository, revision)
+    if found.returncode:
+        raise SourceError(f"{repository}: no commit {commit!r}; fetch it, or name another")
+    return found.stdout.decode().strip()
 
 
 def _cached(place: Path, origin: str, fill: Callable[[Path, Path], tuple[list[Part], list[str]]]) -> Obtained:

@@ -26,6 +26,11 @@ def test_fast_profile_is_one_small_resolution() -> None:
     assert read_settings({"CONDMAT_PROFILE": "fast", "RESOLUTIONS": "200"}).resolutions == (50,)
 
 
+def test_samples_are_sizes_or_all_of_them() -> None:
+    assert read_settings({}).knowledge.samples == (2000,)
+    assert read_settings({"CONDMAT_QA_SAMPLES": "50, all,50"}).knowledge.samples == (50, None)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -36,6 +41,10 @@ def test_fast_profile_is_one_small_resolution() -> None:
         ("CONDMAT_BUDGET_RUN_USD", "-1"),
         ("CONDMAT_BUDGET_DAY_USD", "nan"),
         ("CONDMAT_BUDGET_DAY_USD", "inf"),
+        ("CONDMAT_DOC_DEPTH", "-1"),
+        ("CONDMAT_QA_SEED", "one"),
+        ("CONDMAT_QA_SAMPLES", "0"),
+        ("CONDMAT_QA_SAMPLES", "all,some"),
     ],
 )
 def test_a_bad_value_is_one_line_naming_the_variable(name: str, value: str) -> None:

@@ -14,6 +14,7 @@ from mattools_assets.source import obtain
 from mattools_assets.source.errors import SourceError
 from mattools_assets.source.obtain import Package, from_checkout, from_folder, from_wheels
 from mattools_assets.source.project import analyse
+from mattools_assets.source.specification import DEFAULT, parse_specification
 from mattools_assets.source.unpack import unpack_python
 
 
@@ -129,3 +130,31 @@ def test_what_was_obtained_is_not_fetched_again(tmp_path: Path) -> None:
     source = from_wheels([Package("Some_Name", "1.0")], tmp_path)
     assert source.parts == (obtain.Part("Some_Name", "1.0", "ab"),)
     assert source.root == place / "tree"
+
+
+def test_a_line_names_a_source(tmp_path: Path) -> None:
+    assert parse_specification("") == DEFAULT
+    assert str(DEFAULT) == "pymatgen==2024.8.9,pymatgen-analysis-defects==2024.7.19"
+    assert parse_specification(str(DEFAULT)) == DEFAULT
+    assert parse_specification(f"folder:{tmp_path}").folder == tmp_path
+    named = parse_specification(f"git:{tmp_path}@v1@2")
+    assert (named.folder, named.commit) == (tmp_path.with_name(f"{tmp_path.name}@v1"), "2")
+
+
+@pytest.mark.parametrize(
+    "text", ["numpy", "numpy==", "numpy==2.0,scipy", "folder:", "git:/somewhere", "hg:/somewhere@1"]
+)
+def test_a_line_that_names_none(text: str) -> None:
+    with pytest.raises(SourceError, match=r"CONDMAT_TOOL_SOURCE=.*: names no source; write it as") as caught:
+        parse_specification(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folders_identity_is_its_contents(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("x = 1\n")
+    named = parse_specification(f"folder:{tmp_path}")
+    before = named.identity()
+    assert named.identity() == before
+    (tmp_path / "m.py").write_text("x = 2\n")
+    assert named.identity() != before
+    assert DEFAULT.identity() == str(DEFAULT)
