@@ -10,7 +10,16 @@ import pyarrow.parquet as pq
 
 from dbt_reports.project import ReportsError
 
-TABLES = ("problems", "direct_scores", "code_runs", "code_scores", "react_runs", "react_scores")
+TABLES = (
+    "problems",
+    "direct_scores",
+    "code_runs",
+    "code_scores",
+    "react_runs",
+    "react_scores",
+    "tool_questions",
+    "tool_scores",
+)
 
 
 def lake_files(lake: Path) -> list[Path]:

@@ -41,7 +41,8 @@ class Settings:
     """Everything that the environment decides, read once and passed on.
 
     `resolutions` are table side lengths in pixels; budgets are US dollars, None meaning no ceiling; `agent_limits` are
-    those limits of agents, by name, that are not the default ones.
+    those limits of agents, by name, that are not the default ones; `mattools` is where the published MatTools questions
+    and recorded runs are, None without them.
     """
 
     data: Path
@@ -55,6 +56,7 @@ class Settings:
     models_file: Path
     agent_limits: tuple[tuple[str, float], ...] = ()
     knowledge: KnowledgeSettings = KnowledgeSettings()
+    mattools: Path | None = None
 
     @property
     def lake(self) -> Path:
@@ -89,6 +91,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         models_file=Path(env.get("CONDMAT_MODELS") or "models.yaml").absolute(),
         agent_limits=_limits(env.get("CONDMAT_AGENT_LIMITS") or ""),
         knowledge=_knowledge(env),
+        mattools=_folder(env, "CONDMAT_MATTOOLS"),
     )
 
 
@@ -124,6 +127,16 @@ def _one_of(env: Mapping[str, str], name: str, allowed: tuple[str, ...]) -> str:
     if value not in allowed:
         raise SettingError(f"{name}={value!r}: use one of {', '.join(allowed)}")
     return value
+
+
+def _folder(env: Mapping[str, str], name: str) -> Path | None:
+    text = env.get(name)
+    if not text:
+        return None
+    folder = Path(text).absolute()
+    if not folder.is_dir():
+        raise SettingError(f"{name}={text!r}: there is no such folder; leave it empty or name one")
+    return folder
 
 
 def _resolutions(text: str) -> tuple[int, ...]:

@@ -1,10 +1,142 @@
 """How well a model uses a library: functions it writes, their executions and verdicts."""
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 import dagster as dg
 
+from mattools_assets.partitions import MODEL, SYSTEM, tool_partitions
+from mattools_assets.tool_automation import build_tool_automation
+from mattools_assets.tool_usage import freshness
+from mattools_assets.tool_usage.entrants import Evaluation
+from mattools_assets.tool_usage.evaluating import answers_of, identity_of
+from mattools_assets.tool_usage.executions import Counted, make_executions
+from mattools_assets.tool_usage.question_sets import ToolUsageError, all_tasks
+from mattools_assets.tool_usage.runs import at_once, kept_runs, packages
+from mattools_assets.tool_usage.scores import broken_references, make_scores
+from resources.conditions import follow_replies
+from resources.freshness import Step
+from resources.materializing import SECONDS_BETWEEN_LINES, Context, InLake, InSettings, store
+from resources.registry import load_registry
+from resources.sandbox.kept import KeptRuns
+from resources.sandbox.pool import SandboxUnavailable
 from resources.settings import Settings
 
+GROUP = "mattools_tool_usage"
 
-def tool_usage_defs(_settings: Settings) -> dg.Definitions:
+
+def tool_usage_defs(settings: Settings) -> dg.Definitions:
     """The assets, checks and automation of this part."""
-    return dg.Definitions()
+    assets = [_questions(), *_evaluated()]
+    return dg.Definitions.merge(
+        dg.Definitions(assets=assets, asset_checks=[_reference_check()]), build_tool_automation(settings)
+    )
+
+
+def _questions() -> dg.AssetsDefinition:
+    step = freshness.QUESTIONS
+
+    @dg.asset(
+        name=step.table.name,
+        description=step.table.description,
+        group_name=GROUP,
+        kinds={"python", "parquet"},
+        code_version=step.code_version,
+    )
+    def tool_questions(context: Context, lake: InLake, settings: InSettings) -> None:
+        store(context, lake, step, None, {}, freshness.make_questions(all_tasks(settings)))
+
+    return tool_questions
+
+
+def _evaluated() -> list[dg.AssetsDefinition]:
+    @_asset(freshness.ANSWERS, None)
+    def tool_answers(context: Context, lake: InLake, settings: InSettings) -> None:
+        tasks, registry = all_tasks(settings), load_registry(settings.models_file)
+        for partition, evaluation in _evaluations(context):
+            made = answers_of(evaluation, lake, settings, registry, tasks, _told(context, evaluation))
+            note = freshness.answers_note(
+                identity_of(evaluation, settings, registry, tasks), made.rows.select(["status"]).to_pylist()
+            )
+            store(context, lake, freshness.ANSWERS, partition, evaluation.key, made, **note)
+
+    @_asset(freshness.EXECUTIONS, follow_replies(freshness.ANSWERS.table.name))
+    def tool_executions(context: Context, lake: InLake, settings: InSettings) -> None:
+        tasks = all_tasks(settings)
+        with _sandbox(settings) as sandbox:
+            for partition, evaluation in _evaluations(context):
+                answers = lake.read(freshness.ANSWERS.table, evaluation.key).to_pylist()
+                told = _told(context, evaluation)
+                made = make_executions(sandbox, packages(), answers, tasks, at_once(), told)
+                note = freshness.executions_note(made.rows.select(["status"]).to_pylist())
+                store(context, lake, freshness.EXECUTIONS, partition, evaluation.key, made, **note)
+
+    @_asset(freshness.SCORES, follow_replies(freshness.EXECUTIONS.table.name))
+    def tool_scores(context: Context, lake: InLake, settings: InSettings) -> None:
+        tasks = all_tasks(settings)
+        with _sandbox(settings) as sandbox:
+            for partition, evaluation in _evaluations(context):
+                answers = lake.read(freshness.ANSWERS.table, evaluation.key).to_pylist()
+                executions = lake.read(freshness.EXECUTIONS.table, evaluation.key).to_pylist()
+                made = make_scores(sandbox, answers, executions, tasks, at_once(), _told(context, evaluation))
+                note = freshness.scores_note(made.rows.select(["status"]).to_pylist())
+                store(context, lake, freshness.SCORES, partition, evaluation.key, made, **note)
+
+    return [tool_answers, tool_executions, tool_scores]
+
+
+def _reference_check() -> dg.AssetChecksDefinition:
+    @dg.asset_check(
+        asset=freshness.SCORES.table.name, description="Reference answers pass their own verification, corrected."
+    )
+    def references_pass(lake: InLake) -> dg.AssetCheckResult:
+        broken = broken_references(lake)
+        return dg.AssetCheckResult(passed=not broken, description="\n".join(broken[:20]) or "nothing found")
+
+    return references_pass
+
+
+def _asset(
+    step: Step, condition: dg.AutomationCondition | None
+) -> Callable[[Callable[..., None]], dg.AssetsDefinition]:
+    return dg.asset(
+        name=step.table.name,
+        deps=[table.name for table in step.inputs],
+        description=step.table.description,
+        group_name=GROUP,
+        kinds={"python", "parquet"},
+        partitions_def=tool_partitions(),
+        backfill_policy=dg.BackfillPolicy.single_run(),
+        code_version=step.code_version,
+        automation_condition=condition,
+    )
+
+
+@contextmanager
+def _sandbox(settings: Settings) -> Iterator[KeptRuns]:
+    """The sandbox; that there is none is one line."""
+    try:
+        with kept_runs(settings) as runs:
+            yield runs
+    except SandboxUnavailable as error:
+        raise ToolUsageError(str(error)) from None
+
+
+def _evaluations(context: Context) -> list[tuple[str, Evaluation]]:
+    """The run's partitions with their model and system."""
+    keys = [key for key in context.partition_keys if isinstance(key, dg.MultiPartitionKey)]
+    return [(key, Evaluation(key.keys_by_dimension[MODEL], key.keys_by_dimension[SYSTEM])) for key in keys]
+
+
+def _told(context: Context, evaluation: Evaluation) -> Counted:
+    """Counts in the run's log, a line every few seconds and one at the end."""
+    asset, said = context.asset_key.to_user_string(), [time.monotonic()]
+
+    def tell(done: int, total: int, what: str) -> None:
+        if done == total or time.monotonic() - said[0] > SECONDS_BETWEEN_LINES:
+            said[0] = time.monotonic()
+            who = f"{evaluation.model} under {evaluation.system}"
+            context.log.info(f"{asset}, {who}: {done} of {total} done, last {what}")
+
+    return tell

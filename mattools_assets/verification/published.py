@@ -21,9 +21,8 @@ from mattools_assets.verification.transport import answer_bytes
 from mattools_assets.verification.verdicts import Finding, PropertyVerdict, Verdict
 from resources.outcomes import Status
 from resources.sandbox import decoding
-from resources.sandbox.execution import Execution
+from resources.sandbox.execution import Execution, RunsScripts
 from resources.sandbox.limits import Limits
-from resources.sandbox.pool import Sandbox
 
 LIMITS = Limits(wall_s=180.0, cpu_s=30.0)
 # Both reject a value that *is* of the wanted type.
@@ -43,7 +42,7 @@ class SandboxFailed(RuntimeError):
     """The sandbox, not the answer, failed: there is no verdict, and the verification may be tried again."""
 
 
-def verify(sandbox: Sandbox, question: PublishedQuestion, execution: Execution, mode: Mode) -> Verdict:
+def verify(sandbox: RunsScripts, question: PublishedQuestion, execution: Execution, mode: Mode) -> Verdict:
     """The verdict about an answer's `execution`. Raises SandboxFailed."""
     if not execution.status.is_scored:
         raise SandboxFailed(execution.detail)
@@ -75,7 +74,7 @@ def source(question: PublishedQuestion, mode: Mode) -> str:
     return mended
 
 
-def _ask(sandbox: Sandbox, question: PublishedQuestion, answer: dict[Any, Any], mode: Mode) -> Mapping[str, Any]:
+def _ask(sandbox: RunsScripts, question: PublishedQuestion, answer: dict[Any, Any], mode: Mode) -> Mapping[str, Any]:
     try:
         content = answer_bytes(answer)
     except ValueError as error:

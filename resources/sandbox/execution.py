@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 from resources.outcomes import Status
 from resources.sandbox.decoding import DecodingError, decode
 from resources.sandbox.inside.child import EXIT_MEMORY
+from resources.sandbox.limits import Limits
 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _LIMIT_STATUS = {"wall_s": Status.CODE_TIMEOUT, "cpu_s": Status.CODE_TIMEOUT, "memory": Status.CODE_MEMORY}
@@ -39,6 +42,15 @@ class Execution:
     files: dict[str, bytes] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     encoded: bytes = field(default=b"", repr=False)
+
+
+class RunsScripts(Protocol):
+    """What runs a script: an open sandbox, or one with a store of what was done."""
+
+    def run(
+        self, code: str, files: Mapping[str, bytes | Path] | None = None, limits: Limits | None = None
+    ) -> Execution:
+        """The execution of `code`; see `pool.Sandbox.run`."""
 
 
 def printable(data: bytes) -> str:

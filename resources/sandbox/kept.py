@@ -13,7 +13,7 @@ import hashlib
 import json
 import sqlite3
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -21,9 +21,11 @@ from typing import Any
 import zstandard
 
 from resources.outcomes import Status
+from resources.sandbox import environments
 from resources.sandbox.decoding import decode
 from resources.sandbox.execution import Execution
 from resources.sandbox.limits import Limits
+from resources.sandbox.pool import Sandbox
 
 FILE_NAME = "executions.sqlite"
 BUSY_SECONDS = 60.0
@@ -62,6 +64,47 @@ class Executions:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._database.close()
+
+
+class KeptRuns:
+    """Runs scripts as a sandbox does, but none that is kept; the sandbox is opened for the first that is not.
+
+    `opening` gives a sandbox of `environment` whose ceiling is `ceiling`; it may raise SandboxUnavailable, and then
+    `run` does. Safe for several threads. A context manager.
+    """
+
+    def __init__(
+        self, executions: Executions, environment: str, ceiling: Limits, opening: Callable[[], Sandbox]
+    ) -> None:
+        self._executions, self._opening, self._ceiling = executions, opening, ceiling
+        self._packages = environments.environment(environment).fingerprint
+        self._lock = threading.Lock()
+        self._sandbox: Sandbox | None = None
+
+    def run(
+        self, code: str, files: Mapping[str, bytes | Path] | None = None, limits: Limits | None = None
+    ) -> Execution:
+        """The execution that was kept, or a new one; see `Sandbox.run`."""
+        contents = {
+            name: data if isinstance(data, bytes) else data.read_bytes() for name, data in (files or {}).items()
+        }
+        key = execution_key(code, contents, limits or self._ceiling, self._packages)
+        kept = self._executions.get(key)
+        return kept or self._executions.keep(key, self._opened().run(code, contents, limits))
+
+    def _opened(self) -> Sandbox:
+        with self._lock:
+            self._sandbox = self._sandbox or self._opening()
+            return self._sandbox
+
+    def __enter__(self) -> KeptRuns:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._sandbox is not None:
+            self._sandbox.close()
 
 
 def execution_key(script: str, files: Mapping[str, bytes], limits: Limits, packages: str) -> str:

@@ -1,0 +1,27 @@
+select
+    published.published_system,
+    published.published_model,
+    published.retrieval_source,
+    published.n_runs as published_runs,
+    published.runnable_rate as published_runnable_rate,
+    published.runnable_sd as published_runnable_sd,
+    published.task_success_rate as published_task_success_rate,
+    published.task_success_sd as published_task_success_sd,
+    published.source,
+    ours.evaluation,
+    ours.origin,
+    ours.repeats,
+    ours.coverage,
+    ours.runnable_rate,
+    ours.task_success_rate,
+    ours.ci_low,
+    ours.ci_high,
+    ours.runnable_rate - published.runnable_rate as runnable_difference,
+    ours.task_success_rate - published.task_success_rate as task_success_difference
+from {{ ref('mattools_published_tool_usage') }} as published
+left join {{ ref('mattools_tool_usage') }} as ours
+    on ours.system = published.system
+    and ours.model in (published.model, published.published_model)
+    and ours.question_set = 'published'
+    and ours.mode = 'paper'
+order by published.task_success_rate desc, published.published_system, published.published_model, ours.origin

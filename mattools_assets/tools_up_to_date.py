@@ -1,0 +1,77 @@
+"""Bring tool usage up to date through Dagster: what is good already is left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import dagster as dg
+
+from mattools_assets.definitions import build_defs
+from mattools_assets.partitions import model_partitions, tool_key
+from mattools_assets.tool_automation import missing_models
+from mattools_assets.tool_usage import freshness
+from mattools_assets.tool_usage.entrants import PROTOCOL, Evaluation
+from mattools_assets.tool_usage.evaluating import identity_of
+from mattools_assets.tool_usage.question_sets import ToolUsageError, all_tasks
+from resources.lake import Lake
+from resources.registry import load_registry
+from resources.settings import Settings
+
+
+@dataclass
+class ToolsDone:
+    """What was carried out, which checks did not pass, and what could not be evaluated and why."""
+
+    runs: int = 0
+    partitions: int = 0
+    failed_checks: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+
+def bring_tools_up_to_date(
+    settings: Settings,
+    evaluations: Sequence[Evaluation],
+    instance: dg.DagsterInstance,
+    definitions: dg.Definitions | None = None,
+) -> ToolsDone:
+    """Make whatever of `evaluations` is missing or no longer good. Raises ToolUsageError for the questions alone.
+
+    What keeps one evaluation from being made, such as a missing sandbox, is kept in `refused`.
+    """
+    lake, tasks, registry, done = (
+        Lake(settings.lake),
+        all_tasks(settings),
+        load_registry(settings.models_file),
+        ToolsDone(),
+    )
+    job = (definitions or build_defs(settings)).resolve_implicit_global_asset_job_def()
+    if freshness.stale_questions(lake, tasks):
+        _execute(job, instance, [freshness.QUESTIONS.table.name], None, done)
+    models = str(model_partitions(PROTOCOL).name)
+    instance.add_dynamic_partitions(models, missing_models(instance, evaluations))
+    stale = freshness.stale_evaluations(lake, evaluations, lambda each: identity_of(each, settings, registry, tasks))
+    for evaluation, assets in stale.items():
+        try:
+            _execute(job, instance, assets, tool_key(evaluation), done)
+        except ToolUsageError as error:
+            done.refused.append(f"{evaluation.model} under {evaluation.system}: {error}")
+    return done
+
+
+def _execute(
+    job: dg.JobDefinition, instance: dg.DagsterInstance, assets: Iterable[str], partition: str | None, done: ToolsDone
+) -> None:
+    result = job.execute_in_process(
+        instance=instance,
+        asset_selection=[dg.AssetKey(asset) for asset in assets],
+        partition_key=partition,
+        run_config={"loggers": {"console": {}}},
+    )
+    done.runs += 1
+    done.partitions += sum(event.is_step_materialization for event in result.all_events)
+    done.failed_checks += [
+        f"{check.asset_key.to_user_string()}: {check.check_name}: {check.description}"
+        for check in result.get_asset_check_evaluations()
+        if not check.passed
+    ]
