@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Protocol
 
 from mattools_assets.questions.contract import Question
@@ -50,6 +49,7 @@ class Retrieved:
     source: str
     chunk_id: str
     document_id: str
+    title: str
     text: str
     score: float
     rank: int
@@ -58,11 +58,22 @@ class Retrieved:
 
 
 @dataclass(frozen=True, slots=True)
+class Entity:
+    """A class, method or function of the library, with its document (empty where there is none) and its code."""
+
+    object_id: str
+    qualified_name: str
+    document: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
 class Trial:
     """What a function did in the sandbox, without any word about whether it was right.
 
     `none` and `missing` are the properties that came back as None or not at all; both are empty where no dictionary
-    came back (`returned` is False). `error` is the end of what was written to stderr, or what is wrong with the result.
+    came back (`returned` is False). `shown` is the result in a few words, `error` the end of what was written to
+    stderr, or what is wrong with the result.
     """
 
     status: Status
@@ -76,6 +87,15 @@ class Trial:
     def satisfies(self) -> bool:
         """The function ran and no property is None: what ends the rounds of reflection."""
         return self.status is Status.OK and self.returned and not self.none
+
+    def told(self) -> str:
+        """What a model is told of it."""
+        parts = [] if self.status is Status.OK else [f"It did not run to its end: {self.status}."]
+        parts += [self.shown] if self.shown else []
+        parts += [f"None: {', '.join(self.none)}."] if self.none else []
+        parts += [f"Not returned: {', '.join(self.missing)}."] if self.missing else []
+        parts += [f"Written to stderr, or wrong:\n{self.error}"] if self.error else []
+        return "\n".join(parts) or "It returned a dictionary in which no property is None."
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +111,10 @@ class Round:
 class Surroundings(Protocol):
     """The model, the documents and the sandbox of one question. All keep what was done: a killed run goes on."""
 
+    @property
+    def room(self) -> int:
+        """The most o200k tokens that a prompt may have."""
+
     async def ask(self, messages: Sequence[Message], step: str, again: int = 0) -> Answer:
         """The reply to `messages`. `again` counts how often the very same was asked before. Raises LedgerError."""
 
@@ -100,8 +124,11 @@ class Surroundings(Protocol):
     async def execute(self, function: Function, question: Question) -> Trial:
         """What the function does in a new, empty sandbox that holds the question's files and nothing else."""
 
-    def folder(self, system: str) -> Path:
-        """A folder that a system may keep an index of its own in, between questions and runs."""
+    def look_up(self, name: str) -> Sequence[Entity]:
+        """What the library has under the plain name `name`."""
+
+    def entities(self, object_ids: Sequence[str]) -> Sequence[Entity]:
+        """The objects of these ids, those that there are."""
 
 
 class RetrievalFailed(Exception):
@@ -131,6 +158,11 @@ class Session:
     retrieved: list[Retrieved] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
     round: int = 1
+
+    @property
+    def room(self) -> int:
+        """The most o200k tokens that a prompt may have."""
+        return self.around.room
 
     async def ask(self, messages: Sequence[Message], step: str, again: int = 0) -> Answer:
         """The reply, whatever the model made of it. Raises Ended where the provider or the budget failed.
@@ -174,6 +206,14 @@ class Session:
             raise Ended(failure.status, str(failure)) from None
         self.retrieved += [replace(chunk, round=self.round) for chunk in found]
         return found
+
+    def look_up(self, name: str) -> list[Entity]:
+        """What the library has under a plain name."""
+        return list(self.around.look_up(name))
+
+    def entities(self, object_ids: Sequence[str]) -> list[Entity]:
+        """The library's objects of these ids."""
+        return list(self.around.entities(object_ids))
 
     async def execute(self, function: Function) -> Trial:
         """What the function does. Raises Ended where the sandbox failed."""

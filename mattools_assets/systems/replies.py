@@ -64,11 +64,11 @@ def read_function(reply: str) -> Function:
     strict = _as_published(reply)
     if strict is not None:
         return strict
-    code = _inside(reply, "code")
+    code = inside(reply, "code")
     source = _without_fence(code) if code is not None and code.strip() else _last_block(reply)
     if not source.strip():
         raise Unreadable(Status.NO_CODE, "the reply holds no code")
-    given = (_inside(reply, "name") or "").strip()
+    given = (inside(reply, "name") or "").strip()
     name = given if _is_name(given) else _last_callable(source)
     if name is None:
         raise Unreadable(Status.UNPARSEABLE, "the reply names no function, and its code defines none without arguments")
@@ -76,7 +76,7 @@ def read_function(reply: str) -> Function:
 
 
 def _as_published(reply: str) -> Function | None:
-    code, name = _inside(reply, "code"), (_inside(reply, "name") or "").strip()
+    code, name = inside(reply, "code"), (inside(reply, "name") or "").strip()
     if code is None or not _is_name(name):
         return None
     text = code.strip()
@@ -86,7 +86,7 @@ def _as_published(reply: str) -> Function | None:
     return Function(source.strip("\n") + "\n", name) if source.strip() else None
 
 
-def _inside(text: str, tag: str) -> str | None:
+def inside(text: str, tag: str) -> str | None:
     """What stands between the first opening tag and the first closing one after it."""
     _, opened, rest = text.partition(f"<{tag}>")
     inside, closed, _ = rest.partition(f"</{tag}>")

@@ -1,0 +1,114 @@
+"""A real model, real documents and a real sandbox around a system; what was asked and run is kept.
+
+with open_sandbox(ENVIRONMENT, settings, LIMITS) as sandbox, Executions(settings.data / FILE_NAME) as executions:
+    async with Client(entry, ledger, keys, budget) as client:
+        around = LedgeredSurroundings(client, entry, library, sandbox, executions, purpose="tools rag-4 rock-salt")
+        answer = await answer_question(system, question, around)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import reprlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mattools_assets.questions.answering import run_kept
+from mattools_assets.questions.contract import Question
+from mattools_assets.systems.base import Entity, RetrievalFailed, Retrieved, Trial
+from mattools_assets.systems.library import Library
+from mattools_assets.systems.replies import Function
+from resources.llm.answer import Answer
+from resources.llm.client import Client
+from resources.llm.request import ChatRequest, Message
+from resources.model_entry import ModelEntry
+from resources.outcomes import Status
+from resources.retrieval.embedders import EmbeddingFailed
+from resources.sandbox.execution import Execution
+from resources.sandbox.kept import Executions
+from resources.sandbox.pool import Sandbox
+
+AGAIN = 1000
+"""What asking the very same again adds to the repeat: more than an entry can have repeats."""
+USUAL_CONTEXT = 128_000
+SHARE = 0.75
+"""Of a context; other tokenizers make more tokens of a text than ours."""
+LEAST_ROOM = 512
+SHOWN = 1500
+"""Characters of a result or of stderr that a model is shown."""
+
+
+@dataclass(frozen=True)
+class LedgeredSurroundings:
+    """See `base.Surroundings`. `purpose` labels the requests in the ledger.
+
+    `sandbox` and `executions` may be None for systems that run nothing.
+    """
+
+    client: Client
+    entry: ModelEntry
+    library: Library = field(default_factory=Library)
+    sandbox: Sandbox | None = None
+    executions: Executions | None = None
+    purpose: str = ""
+    repeat: int = 0
+    workspace: Path | None = None
+
+    @property
+    def room(self) -> int:
+        return prompt_room(self.entry)
+
+    async def ask(self, messages: Sequence[Message], step: str, again: int = 0) -> Answer:
+        """The reply, from the ledger where it has one."""
+        repeat = self.repeat + AGAIN * again
+        return await self.client.ask(ChatRequest(messages, repeat, f"{self.purpose} {step}".strip()))
+
+    async def retrieve(self, source: str, query: str, k: int) -> list[Retrieved]:
+        try:
+            return await self.library.search(source, query, k, f"{self.purpose} query".strip())
+        except EmbeddingFailed as failure:
+            raise RetrievalFailed(failure.status, str(failure)) from None
+
+    def look_up(self, name: str) -> Sequence[Entity]:
+        return self.library.by_name.get(name, ())
+
+    def entities(self, object_ids: Sequence[str]) -> list[Entity]:
+        return [self.library.by_id[name] for name in object_ids if name in self.library.by_id]
+
+    async def execute(self, function: Function, question: Question) -> Trial:
+        """The trial that was kept, or a new one."""
+        if self.sandbox is None or self.executions is None:
+            raise RuntimeError("this system runs functions: give it a sandbox and its store of executions")
+        execution = await asyncio.to_thread(
+            run_kept, self.sandbox, self.executions, function.source, function.name, question.files
+        )
+        return trial_of(execution, question)
+
+
+def prompt_room(entry: ModelEntry) -> int:
+    """The most o200k tokens that a prompt to this model may have, its reply left out."""
+    context = entry.context_length or USUAL_CONTEXT
+    return max(LEAST_ROOM, int(SHARE * (context - min(entry.parameters.max_output_tokens, context // 2))))
+
+
+def trial_of(execution: Execution, question: Question) -> Trial:
+    """What of an execution a system may know: nothing that the verification knows."""
+    result = execution.result if execution.submitted else None
+    error = execution.stderr.strip()[-SHOWN:] or execution.detail
+    if not isinstance(result, Mapping):
+        if execution.status is Status.OK:
+            error = f"it returned {_shown(result)} instead of a dictionary" if execution.submitted else "no result"
+        return Trial(execution.status, returned=False, error=error)
+    none = tuple(name for name in question.properties if name in result and result[name] is None)
+    missing = tuple(name for name in question.properties if name not in result)
+    shown = f"It returned {_shown(result)}."
+    return Trial(execution.status, bool(result), none, missing, shown, "" if execution.status is Status.OK else error)
+
+
+def _shown(value: Any) -> str:
+    short = reprlib.Repr()
+    short.maxdict, short.maxlist, short.maxtuple, short.maxset, short.maxlevel = 40, 6, 6, 6, 3
+    short.maxstring = short.maxother = short.maxlong = 80
+    return short.repr(value)[:SHOWN]
