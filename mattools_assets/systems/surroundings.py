@@ -1,9 +1,11 @@
 """A real model, real documents and a real sandbox around a system; what was asked and run is kept.
 
-with open_sandbox(ENVIRONMENT, settings, LIMITS) as sandbox, Executions(settings.data / FILE_NAME) as executions:
-    async with Client(entry, ledger, keys, budget) as client:
-        around = LedgeredSurroundings(client, entry, library, sandbox, executions, purpose="tools rag-4 rock-salt")
-        answer = await answer_question(system, question, around)
+    with kept_runs(settings) as runs:
+        async with Client(entry, ledger, keys, budget) as client:
+            around = LedgeredSurroundings(client, entry, library, runs, purpose="tools rag-4 rock-salt")
+            answer = await answer_question(system, question, around)
+
+`runs` keeps what it ran (`tool_usage.runs.kept_runs`): a later step that executes the answer finds it done.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mattools_assets.questions.answering import run_kept
+from mattools_assets.questions.answering import run_answer
 from mattools_assets.questions.contract import Question
 from mattools_assets.systems.base import Entity, RetrievalFailed, Retrieved, Trial
 from mattools_assets.systems.library import Library
@@ -26,9 +28,7 @@ from resources.llm.request import ChatRequest, Message
 from resources.model_entry import ModelEntry
 from resources.outcomes import Status
 from resources.retrieval.embedders import EmbeddingFailed
-from resources.sandbox.execution import Execution
-from resources.sandbox.kept import Executions
-from resources.sandbox.pool import Sandbox
+from resources.sandbox.execution import Execution, RunsScripts
 
 AGAIN = 1000
 """What asking the very same again adds to the repeat: more than an entry can have repeats."""
@@ -44,14 +44,13 @@ SHOWN = 1500
 class LedgeredSurroundings:
     """See `base.Surroundings`. `purpose` labels the requests in the ledger.
 
-    `sandbox` and `executions` may be None for systems that run nothing.
+    `runs` may be None for systems that run nothing. Where there is no sandbox, its SandboxUnavailable is passed on.
     """
 
     client: Client
     entry: ModelEntry
     library: Library = field(default_factory=Library)
-    sandbox: Sandbox | None = None
-    executions: Executions | None = None
+    runs: RunsScripts | None = None
     purpose: str = ""
     repeat: int = 0
     workspace: Path | None = None
@@ -79,11 +78,9 @@ class LedgeredSurroundings:
 
     async def execute(self, function: Function, question: Question) -> Trial:
         """The trial that was kept, or a new one."""
-        if self.sandbox is None or self.executions is None:
-            raise RuntimeError("this system runs functions: give it a sandbox and its store of executions")
-        execution = await asyncio.to_thread(
-            run_kept, self.sandbox, self.executions, function.source, function.name, question.files
-        )
+        if self.runs is None:
+            raise RuntimeError("this system runs functions: give it runs of a sandbox")
+        execution = await asyncio.to_thread(run_answer, self.runs, function.source, function.name, question.files)
         return trial_of(execution, question)
 
 

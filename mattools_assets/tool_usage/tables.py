@@ -51,7 +51,7 @@ REQUEST = pa.struct(
 """A request to the model; `request_hash` finds it in the ledger."""
 CHUNK = pa.struct(
     [
-        *(("source", _TEXT), ("chunk_id", _TEXT), ("document_id", _TEXT), ("text", _TEXT)),
+        *(("source", _TEXT), ("chunk_id", _TEXT), ("document_id", _TEXT), ("title", _TEXT), ("text", _TEXT)),
         *(("score", _NUMBER), ("rank", _WHOLE), ("query", _TEXT), ("round", _WHOLE)),
     ]
 )
