@@ -89,7 +89,7 @@ def missing_runs(instance: dg.DagsterInstance, settings: Settings) -> Iterator[d
     found = runnable_evaluations(settings)
     unknown = set(missing_models(instance, found))
     known = [evaluation for evaluation in found if evaluation.model not in unknown]
-    stale = freshness.stale_evaluations(lake, known, lambda each: identity_of(each, settings, registry, tasks))
+    stale = freshness.stale_evaluations(lake, known, lambda each: identity_of(each, lake, settings, registry, tasks))
     for evaluation, assets in stale.items():
         yield dg.RunRequest(
             asset_selection=[dg.AssetKey(asset) for asset in assets], partition_key=tool_key(evaluation)

@@ -50,7 +50,9 @@ def bring_tools_up_to_date(
         _execute(job, instance, [freshness.QUESTIONS.table.name], None, done)
     models = str(model_partitions(PROTOCOL).name)
     instance.add_dynamic_partitions(models, missing_models(instance, evaluations))
-    stale = freshness.stale_evaluations(lake, evaluations, lambda each: identity_of(each, settings, registry, tasks))
+    stale = freshness.stale_evaluations(
+        lake, evaluations, lambda each: identity_of(each, lake, settings, registry, tasks)
+    )
     for evaluation, assets in stale.items():
         try:
             _execute(job, instance, assets, tool_key(evaluation), done)

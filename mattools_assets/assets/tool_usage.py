@@ -57,7 +57,7 @@ def _evaluated() -> list[dg.AssetsDefinition]:
         for partition, evaluation in _evaluations(context):
             made = answers_of(evaluation, lake, settings, registry, tasks, _told(context, evaluation))
             note = freshness.answers_note(
-                identity_of(evaluation, settings, registry, tasks), made.rows.select(["status"]).to_pylist()
+                identity_of(evaluation, lake, settings, registry, tasks), made.rows.select(["status"]).to_pylist()
             )
             store(context, lake, freshness.ANSWERS, partition, evaluation.key, made, **note)
 

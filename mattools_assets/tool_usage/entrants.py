@@ -10,15 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mattools_assets.questions.recordings import RecordedAnswer, RecordedRunError, read_run, run_name
+from mattools_assets.systems.catalogue import SYSTEMS as CATALOGUE
 from mattools_assets.tool_usage.question_sets import Tasks, ToolUsageError, recorded_files
 from resources.lake import combined_hash
 from resources.settings import Settings
 
 REFERENCE, RECORDED = "reference", "recorded"
-LIVE_SYSTEMS = (
-    *("single", "rag-1", "rag-2", "rag-3", "rag-4", "agentic-rag", "graph-rag"),
-    *("reflection-published-1", "reflection-published-4", "reflection"),
-)
+LIVE_SYSTEMS = tuple(CATALOGUE)
 SYSTEMS = (REFERENCE, RECORDED, *LIVE_SYSTEMS)
 LIVE, IMPORTED = "live", "recorded"
 PROTOCOL = "tools"

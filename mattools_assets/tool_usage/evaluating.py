@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mattools_assets.tool_usage.answers import keyless_answers, keyless_identity
+from mattools_assets.systems.catalogue import SYSTEMS as LIVE
+from mattools_assets.tool_usage.answers import Row, keyless_answers, keyless_identity, live_row, made
 from mattools_assets.tool_usage.entrants import (
     LIVE_SYSTEMS,
     PROTOCOL,
@@ -14,12 +15,17 @@ from mattools_assets.tool_usage.entrants import (
     keyless_evaluations,
 )
 from mattools_assets.tool_usage.executions import Counted
-from mattools_assets.tool_usage.question_sets import Tasks, ToolUsageError
+from mattools_assets.tool_usage.live import live_answers, live_identity
+from mattools_assets.tool_usage.question_sets import Task, Tasks, ToolUsageError
+from mattools_assets.tool_usage.tables import TOOL_ANSWERS
 from resources.lake import Lake
 from resources.model_entry import ModelEntry
+from resources.outcomes import Status
 from resources.registry import Registry
 from resources.settings import Settings
 from resources.stage import Made
+
+ANSWERS_VERSION = "1"
 
 
 def evaluations(settings: Settings, entries: Iterable[ModelEntry]) -> list[Evaluation]:
@@ -38,16 +44,39 @@ def answers_of(
         if evaluation not in keyless_evaluations(settings):
             raise ToolUsageError(_no_evaluation(evaluation))
         return keyless_answers(evaluation, tasks, settings)
-    del lake, registry, told
-    raise ToolUsageError(f"{evaluation.model} under {evaluation.system}: this system is not there yet")
+    entry, system = registry[evaluation.model], LIVE[evaluation.system]
+    identity = live_identity(lake, entry, system)
+    wanted = [(task, n) for task in tasks.values() if task.question.data_at_hand for n in range(entry.repeats)]
+    rows = kept_answers(evaluation, lake, identity)
+    asked = [(task, repeat) for task, repeat in wanted if _place(task, repeat) not in rows]
+    for task, repeat, answer in live_answers(lake, settings, entry, system, asked, told) if asked else ():
+        rows[_place(task, repeat)] = live_row(evaluation, task, repeat, identity, answer)
+    return made([rows[_place(task, repeat)] for task, repeat in wanted], len(asked))
 
 
-def identity_of(evaluation: Evaluation, settings: Settings, registry: Registry, tasks: Tasks) -> str:
-    """The `entrant_hash` of an evaluation: whom it is that answers, and how."""
+def identity_of(evaluation: Evaluation, lake: Lake, settings: Settings, registry: Registry, tasks: Tasks) -> str:
+    """The `entrant_hash` of an evaluation: whom it is that answers, and how; repetitions count too."""
     if evaluation.system in (REFERENCE, RECORDED):
         return keyless_identity(evaluation, tasks, settings)
-    del registry
-    raise ToolUsageError(f"{evaluation.model} under {evaluation.system}: this system is not there yet")
+    entry = registry[evaluation.model]
+    return f"{live_identity(lake, entry, LIVE[evaluation.system])} x {entry.repeats}"
+
+
+def kept_answers(evaluation: Evaluation, lake: Lake, identity: str) -> dict[tuple[str, ...], Row]:
+    """Earlier answers by the same entrant that need not be asked for again, by set, question, its hash and repeat."""
+    stored = lake.stored(TOOL_ANSWERS, evaluation.key)
+    # A file of another form cannot be read; what was paid for is in the ledger too.
+    if stored is None or stored.provenance.get("code_version") != ANSWERS_VERSION:
+        return {}
+    return {
+        (row["question_set"], row["question_id"], row["question_hash"], str(row["repeat"])): row
+        for row in lake.read(TOOL_ANSWERS, evaluation.key).to_pylist()
+        if row["entrant_hash"] == identity and Status(row["status"]).is_scored
+    }
+
+
+def _place(task: Task, repeat: int) -> tuple[str, ...]:
+    return task.question_set, task.id, task.question_hash, str(repeat)
 
 
 def _no_evaluation(evaluation: Evaluation) -> str:

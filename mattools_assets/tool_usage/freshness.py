@@ -7,6 +7,7 @@ from typing import Any
 
 from mattools_assets.tool_usage import tables
 from mattools_assets.tool_usage.entrants import Evaluation
+from mattools_assets.tool_usage.evaluating import ANSWERS_VERSION
 from mattools_assets.tool_usage.question_sets import Tasks
 from mattools_assets.tool_usage.runs import packages
 from mattools_assets.tool_usage.scores import SCORER
@@ -16,7 +17,7 @@ from resources.outcomes import Status
 from resources.stage import Made
 
 QUESTIONS = Step(tables.TOOL_QUESTIONS, (), "1")
-ANSWERS = Step(tables.TOOL_ANSWERS, (tables.TOOL_QUESTIONS,), "1")
+ANSWERS = Step(tables.TOOL_ANSWERS, (tables.TOOL_QUESTIONS,), ANSWERS_VERSION)
 EXECUTIONS = Step(tables.TOOL_EXECUTIONS, (tables.TOOL_ANSWERS, tables.TOOL_QUESTIONS), "1")
 SCORES = Step(tables.TOOL_SCORES, (tables.TOOL_ANSWERS, tables.TOOL_EXECUTIONS, tables.TOOL_QUESTIONS), SCORER)
 EVALUATED = (ANSWERS, EXECUTIONS, SCORES)

@@ -1,0 +1,121 @@
+"""A model behind a server of the test answers our own questions under a live system; nobody executes them here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from mattools_assets.tool_usage.entrants import Evaluation
+from mattools_assets.tool_usage.evaluating import answers_of, identity_of
+from mattools_assets.tool_usage.freshness import ANSWERS, answers_note, make_questions
+from mattools_assets.tool_usage.question_sets import Task, ToolUsageError
+from mattools_assets.tool_usage.tables import TOOL_ANSWERS, TOOL_QUESTIONS
+from resources.lake import Lake
+from resources.registry import Registry, load_registry
+from resources.settings import Settings
+from tests.mattools_assets.systems.performing import replied
+from tests.mattools_assets.tool_usage.conftest import own
+from tests.servers.scripted import ScriptedServer, Turn, running
+
+Tasks = dict[tuple[str, str], Task]
+SINGLE = Evaluation("small", "single")
+
+
+def first_line(task: Task) -> str:
+    return task.question.text.splitlines()[0]
+
+
+@pytest.fixture
+def server(tasks: Tasks) -> Iterator[tuple[ScriptedServer, str]]:
+    """Right functions for all but the last question, which gets an apology."""
+    *known, unknown = tasks.values()
+    plays = {first_line(task): [Turn(replied(task.reference.source, task.reference.name))] for task in known}
+    scripted = ScriptedServer({**plays, first_line(unknown): [Turn("I am sorry.")]})
+    with running(scripted) as address:
+        yield scripted, address
+
+
+def registry_with(folder: Path, address: str, **more: Any) -> Registry:
+    entry = {"name": "small", "provider": "openai_compatible", "model": "small", "base_url": address, "free": True}
+    path = folder / "models.yaml"
+    path.write_text(yaml.safe_dump({"models": [entry | {"protocols": ["tools"]} | more]}))
+    return load_registry(path)
+
+
+def ask(lake: Lake, settings: Settings, registry: Registry, tasks: Tasks) -> list[dict[str, Any]]:
+    """As the asset does it: the rows, kept in the lake."""
+    lake.write(TOOL_QUESTIONS, {}, make_questions(tasks).rows, {})
+    made = answers_of(SINGLE, lake, settings, registry, tasks, lambda *_: None)
+    rows: list[dict[str, Any]] = made.rows.to_pylist()
+    note = answers_note(identity_of(SINGLE, lake, settings, registry, tasks), rows)
+    lake.write(TOOL_ANSWERS, SINGLE.key, made.rows, ANSWERS.provenance(lake, SINGLE.key, **note) or {})
+    return rows
+
+
+def test_what_is_answered_is_not_asked_again(
+    tmp_path: Path, settings: Settings, tasks: Tasks, server: tuple[ScriptedServer, str]
+) -> None:
+    scripted, address = server
+    lake, registry = Lake(settings.lake), registry_with(tmp_path, address)
+    rows = ask(lake, settings, registry, tasks)
+    *known, unknown = tasks.values()
+    assert [row["question_id"] for row in rows] == [task.id for task in tasks.values()]
+    assert [row["status"] for row in rows] == ["ok"] * len(known) + ["no_code"]
+    assert [row["source"].strip() for row in rows[:-1]] == [task.reference.source.strip() for task in known]
+    assert [row["requests"] for row in rows] == [1, 1, 1]
+    assert {row["asked"][0]["step"] for row in rows} == {rows[0]["asked"][0]["step"]}
+    assert rows[0]["prompt_tokens"] == 100
+    assert len(scripted.bodies) == len(tasks)
+    assert ask(lake, settings, registry, tasks) == rows
+    assert len(scripted.bodies) == len(tasks)
+    # A changed question alone is asked again.
+    text = unknown.question.text.replace(first_line(unknown), f"{first_line(unknown)} Please.")
+    changed = replace(own(unknown), question=replace(unknown.question, text=text))
+    again = ask(lake, settings, registry, {**tasks, (unknown.question_set, unknown.id): Task("own", changed)})
+    assert len(scripted.bodies) == len(tasks) + 1
+    assert again[:-1] == rows[:-1]
+
+
+def test_other_parameters_are_another_entrant(
+    tmp_path: Path, settings: Settings, tasks: Tasks, server: tuple[ScriptedServer, str]
+) -> None:
+    scripted, address = server
+    lake = Lake(settings.lake)
+    ask(lake, settings, registry_with(tmp_path, address), tasks)
+    warmer = registry_with(tmp_path, address, parameters={"temperature": 0.7})
+    rows = ask(lake, settings, warmer, tasks)
+    assert len(rows) == len(tasks)
+    assert len(scripted.bodies) == 2 * len(tasks)
+
+
+def test_repetitions_are_asked(
+    tmp_path: Path, settings: Settings, tasks: Tasks, server: tuple[ScriptedServer, str]
+) -> None:
+    scripted, address = server
+    lake = Lake(settings.lake)
+    ask(lake, settings, registry_with(tmp_path, address), tasks)
+    rows = ask(lake, settings, registry_with(tmp_path, address, repeats=3), tasks)
+    assert sorted({row["repeat"] for row in rows}) == [0, 1, 2]
+    assert len(scripted.bodies) == 3 * len(tasks)
+
+
+def test_what_cannot_be_asked_is_one_line(tmp_path: Path, settings: Settings, tasks: Tasks) -> None:
+    lake = Lake(settings.lake)
+    registry = registry_with(tmp_path, "http://127.0.0.1:9/v1", key_env="NO_SUCH_KEY")
+
+    def refused(system: str) -> str:
+        with pytest.raises(ToolUsageError) as error:
+            answers_of(Evaluation("small", system), lake, settings, registry, tasks, lambda *_: None)
+        assert "\n" not in str(error.value)
+        return str(error.value)
+
+    assert "NO_SUCH_KEY is not set" in refused("single")
+    assert "choose reference for both" in refused("reference")
+    assert "nothing of it is recorded" in refused("recorded")
+    registry = registry_with(tmp_path, "http://127.0.0.1:9/v1")
+    assert "materialize retrieval_chunks" in refused("rag-1")
