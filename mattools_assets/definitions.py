@@ -9,13 +9,14 @@ from typing import Any
 import dagster as dg
 
 from mattools_assets.assets.knowledge import knowledge_defs
+from mattools_assets.assets.retrieval import retrieval_defs
 from mattools_assets.assets.tool_usage import tool_usage_defs
 from mattools_assets.assets.triplets import triplets_defs
 from resources.console import plain_console
 from resources.lake import Lake
 from resources.settings import Settings, read_settings
 
-PARTS = (knowledge_defs, triplets_defs, tool_usage_defs)
+PARTS = (knowledge_defs, triplets_defs, retrieval_defs, tool_usage_defs)
 
 
 def build_defs(settings: Settings | None = None, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:

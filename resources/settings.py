@@ -42,7 +42,8 @@ class Settings:
 
     `resolutions` are table side lengths in pixels; budgets are US dollars, None meaning no ceiling; `agent_limits` are
     those limits of agents, by name, that are not the default ones; `mattools` is where the published MatTools questions
-    and recorded runs are, None without them.
+    and recorded runs are, None without them; `embedder` is whose vectors find documents, and `official_docs` a folder
+    of HTML pages, None without one.
     """
 
     data: Path
@@ -57,6 +58,8 @@ class Settings:
     agent_limits: tuple[tuple[str, float], ...] = ()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     mattools: Path | None = None
+    embedder: str = "auto"
+    official_docs: Path | None = None
 
     @property
     def lake(self) -> Path:
@@ -92,6 +95,8 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         agent_limits=_limits(env.get("CONDMAT_AGENT_LIMITS") or ""),
         knowledge=_knowledge(env),
         mattools=_folder(env, "CONDMAT_MATTOOLS"),
+        embedder=env.get("CONDMAT_EMBEDDER") or "auto",
+        official_docs=_folder(env, "CONDMAT_OFFICIAL_DOCS"),
     )
 
 

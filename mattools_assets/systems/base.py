@@ -14,7 +14,7 @@ Raises LedgerError when the ledger fails.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -249,7 +249,8 @@ class System:
     """A system: its name, how it answers, and what it needs.
 
     `version` changes when its prompts or its way change; answers of another version are stale. `requests` are the
-    fewest and the most for one question; `sources` the document collections that it asks (see `sources.py`).
+    fewest and the most for one question; `sources` the document collections that it asks (see `sources.py`). `package`
+    is one that it needs beyond the usual ones, and `mend` says how to get it.
     """
 
     name: str
@@ -258,8 +259,8 @@ class System:
     requests: tuple[int, int]
     sources: tuple[str, ...] = ()
     needs_sandbox: bool = False
-    extra: str = ""
-    options: Mapping[str, str] = field(default_factory=dict)
+    package: str = ""
+    mend: str = ""
 
 
 async def answer_question(system: System, question: Question, around: Surroundings) -> ToolAnswer:

@@ -6,12 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import pyarrow as pa
-
 from mattools_assets.source.tables import CODE_OBJECTS
 from mattools_assets.systems.base import Entity, Retrieved
 from mattools_assets.systems.sources import OBJECT_DOCS, SourceMissing
 from resources.lake import Lake
+from resources.retrieval.documents import Chunk
 from resources.retrieval.embedders import Embedder
 from resources.retrieval.search import Index, VectorIndex, WordIndex
 from resources.retrieval.tables import RETRIEVAL_CHUNKS, RETRIEVAL_VECTORS, read_chunks
@@ -19,12 +18,17 @@ from resources.retrieval.tables import RETRIEVAL_CHUNKS, RETRIEVAL_VECTORS, read
 
 @dataclass(frozen=True)
 class Library:
-    """Indexes by source, the label of what each source was made from, and entities by id and by plain name."""
+    """Indexes and chunks by source, the label of what each was made from, and entities by id and by plain name.
+
+    Without an `embedder` the indexes search by words.
+    """
 
     indexes: Mapping[str, Index] = field(default_factory=dict)
+    chunks: Mapping[str, Sequence[Chunk]] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     by_id: Mapping[str, Entity] = field(default_factory=dict)
     by_name: Mapping[str, Sequence[Entity]] = field(default_factory=dict)
+    embedder: Embedder | None = None
 
     async def search(self, source: str, query: str, k: int, purpose: str) -> list[Retrieved]:
         """The `k` chunks nearest to `query`. Raises EmbeddingFailed; SourceMissing for a source not open."""
@@ -42,22 +46,23 @@ class Library:
 def open_library(lake: Lake, sources: Iterable[str], embedder: Embedder | None) -> Library:
     """The sources as they are in the lake; without an embedder, search is by words. Raises SourceMissing, LakeError."""
     indexes: dict[str, Index] = {}
+    chunks: dict[str, list[Chunk]] = {}
     labels: dict[str, str] = {}
     for source in dict.fromkeys(sources):
         if lake.stored(RETRIEVAL_CHUNKS, {"source": source}) is None:
             raise SourceMissing(f"{source}: not in the lake; materialize retrieval_chunks for it")
         rows = lake.read(RETRIEVAL_CHUNKS, {"source": source})
         labels[source] = rows.column("documents")[0].as_py() if rows.num_rows else ""
-        indexes[source] = _index(lake, source, rows, embedder)
+        chunks[source] = read_chunks(rows)
+        indexes[source] = _index(lake, source, chunks[source], embedder)
     by_id = _entities(lake) if OBJECT_DOCS in indexes else {}
     by_name: defaultdict[str, list[Entity]] = defaultdict(list)
     for entity in by_id.values():
         by_name[entity.qualified_name.rpartition(".")[2]].append(entity)
-    return Library(indexes, labels, by_id, by_name)
+    return Library(indexes, chunks, labels, by_id, by_name, embedder)
 
 
-def _index(lake: Lake, source: str, rows: pa.Table, embedder: Embedder | None) -> Index:
-    chunks = read_chunks(rows)
+def _index(lake: Lake, source: str, chunks: Sequence[Chunk], embedder: Embedder | None) -> Index:
     if embedder is None:
         return WordIndex(chunks)
     key = {"source": source, "embedder": embedder.name}

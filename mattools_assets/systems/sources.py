@@ -20,11 +20,12 @@ from mattools_assets.docs.graph import read_graph
 from mattools_assets.docs.tables import KEYLESS_SOURCES, LLM_DOCS, read_documents
 from mattools_assets.docs.writing import USABLE, docstring_documents
 from mattools_assets.source.tables import CODE_OBJECTS, REFERENCES
-from resources.lake import Lake
-from resources.retrieval.documents import Chunk, Document
+from resources.lake import Lake, combined_hash
+from resources.retrieval.documents import Document
 from resources.retrieval.html_pages import PagesMissing, read_pages
 from resources.retrieval.splitting import Split, keep_whole, split_all, split_by_meaning, split_code, split_text
-from resources.retrieval.tables import RETRIEVAL_CHUNKS, chunk_rows
+from resources.retrieval.tables import chunk_rows
+from resources.stage import Made, Remarks
 
 CODE, OFFICIAL_DOCS, OBJECT_DOCS_SPLIT, OBJECT_DOCS = "code", "official-docs", "object-docs-split", "object-docs"
 DOCSTRINGS = "docstrings"
@@ -32,14 +33,6 @@ DOCSTRINGS = "docstrings"
 
 class SourceMissing(ValueError):
     """Documents that are not there; one line that says what to do."""
-
-
-@dataclass(frozen=True)
-class Made:
-    """The chunks of a source and the label of what they were made from."""
-
-    documents: str
-    chunks: list[Chunk]
 
 
 @dataclass(frozen=True)
@@ -57,11 +50,6 @@ class Source:
     name: str
     documents: Callable[[Means], tuple[str, list[Document]]]
     split: Split
-
-    def make(self, means: Means) -> Made:
-        """The chunks. Raises SourceMissing, LakeError."""
-        label, documents = self.documents(means)
-        return Made(label, split_all(documents, self.split))
 
 
 def code_documents(means: Means) -> tuple[str, list[Document]]:
@@ -125,11 +113,27 @@ SOURCES = {
 }
 
 
-def write_source(means: Means, name: str) -> pa.Table:
-    """Makes the chunks of a source and puts them into the lake. Raises SourceMissing, LakeError."""
-    made = SOURCES[name].make(means)
-    rows = chunk_rows(name, made.documents, made.chunks)
-    objects = means.lake.stored(CODE_OBJECTS, {})
-    provenance = {"documents": made.documents, "code_objects": objects.content_hash if objects else ""}
-    means.lake.write(RETRIEVAL_CHUNKS, {"source": name}, rows, provenance)
-    return rows
+def make_chunks(means: Means, name: str) -> Made:
+    """The rows of RETRIEVAL_CHUNKS of a source, with remarks. Raises SourceMissing, LakeError."""
+    source = SOURCES[name]
+    label, documents = source.documents(means)
+    chunks = split_all(documents, source.split)
+    remarks: Remarks = {
+        "made from": label,
+        "documents": len(documents),
+        "chunks": len(chunks),
+        "longest chunk (characters)": max((len(chunk.text) for chunk in chunks), default=0),
+    }
+    return Made(chunk_rows(name, label, chunks), remarks)
+
+
+def documents_identity(means: Means, name: str) -> str:
+    """Identity of what a source would be made from now beside the code. Raises SourceMissing."""
+    if name == CODE:
+        return CODE
+    if name == OFFICIAL_DOCS:
+        _, pages = official_documents(means)
+        return combined_hash(*(part for page in pages for part in (page.id, page.title, page.text)))
+    writer = _writer(means.lake)
+    stored = means.lake.stored(LLM_DOCS, {"doc_source": writer}) if writer else None
+    return combined_hash(writer or DOCSTRINGS, stored.content_hash if stored else "")

@@ -1,4 +1,4 @@
-"""Keeps vectors beside chunks: only texts that have none yet are embedded."""
+"""Vectors beside chunks: only texts that have none yet are embedded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from resources.retrieval.tables import (
 
 @dataclass(frozen=True)
 class Indexed:
-    """What was done: texts in all, how many of them had to be embedded, and the rows that were stored."""
+    """What was done: texts in all, how many of them had to be embedded, and the rows of RETRIEVAL_VECTORS."""
 
     texts: int
     embedded: int
@@ -27,9 +27,9 @@ class Indexed:
 
 
 async def index_source(lake: Lake, source: str, embedder: Embedder) -> Indexed:
-    """Brings the vectors of a source's chunks up to date and stores them. Raises EmbeddingFailed, LakeError.
+    """The vectors of a source's chunks, those that are stored and those that were missing, for the caller to store.
 
-    Vectors of texts that are gone are dropped. When the embedder fails, the stored vectors stay as they were.
+    Vectors of texts that are gone are left out. Raises EmbeddingFailed, LakeError.
     """
     chunks = lake.read(RETRIEVAL_CHUNKS, {"source": source}, ["text_hash", "text"])
     texts = dict(zip(chunks.column("text_hash").to_pylist(), chunks.column("text").to_pylist(), strict=True))
@@ -41,7 +41,4 @@ async def index_source(lake: Lake, source: str, embedder: Embedder) -> Indexed:
         known |= dict(zip(missing, made, strict=True))
     hashes = list(texts)
     matrix = np.stack([known[digest] for digest in hashes]) if hashes else np.empty((0, 0), np.float32)
-    rows = vector_rows(source, embedder.name, hashes, matrix)
-    stored = lake.stored(RETRIEVAL_CHUNKS, {"source": source})
-    lake.write(RETRIEVAL_VECTORS, key, rows, {"chunks": stored.content_hash if stored else ""})
-    return Indexed(len(hashes), len(missing), rows)
+    return Indexed(len(hashes), len(missing), vector_rows(source, embedder.name, hashes, matrix))

@@ -13,7 +13,7 @@ from mattools_assets.source.project import analyse
 from mattools_assets.source.tables import CODE_OBJECTS, REFERENCES
 from mattools_assets.systems.base import System, ToolAnswer, answer_question
 from mattools_assets.systems.library import open_library
-from mattools_assets.systems.sources import Means, write_source
+from mattools_assets.systems.sources import Means, make_chunks
 from mattools_assets.systems.surroundings import LedgeredSurroundings
 from resources.lake import Lake
 from resources.llm.client import Client
@@ -21,6 +21,7 @@ from resources.llm.export import export
 from resources.llm.ledger import Ledger
 from resources.llm.retry import RetryPolicy
 from resources.model_entry import ModelEntry, Parameters
+from resources.retrieval.tables import RETRIEVAL_CHUNKS
 
 QUICK = RetryPolicy(errors=2, rejections=2, first_wait=0.01, longest_wait=0.05, try_seconds=20)
 PAGES = {"lattice.html": "<html><head><title>Lattices</title></head><body><p>A lattice has a volume.</p></body></html>"}
@@ -73,7 +74,7 @@ def small_library(folder: Path) -> Lake:
     lake.write(CODE_OBJECTS, {}, project.code_objects(), {})
     lake.write(REFERENCES, {}, project.reference_table(), {})
     for source in ("code", "official-docs", "object-docs-split", "object-docs"):
-        write_source(Means(lake, pages), source)
+        lake.write(RETRIEVAL_CHUNKS, {"source": source}, make_chunks(Means(lake, pages), source).rows, {})
     return lake
 
 

@@ -20,12 +20,13 @@ from resources.outcomes import Status
 from resources.retrieval.documents import Document
 from resources.retrieval.embedders import (
     TEXTS_AT_ONCE,
+    Embedder,
     EmbeddingFailed,
     EndpointEmbedder,
     WordLlamaEmbedder,
     embedder_name,
 )
-from resources.retrieval.indexing import index_source
+from resources.retrieval.indexing import Indexed, index_source
 from resources.retrieval.search import VectorIndex
 from resources.retrieval.splitting import keep_whole, split_all
 from resources.retrieval.tables import RETRIEVAL_CHUNKS, RETRIEVAL_VECTORS, chunk_rows, read_chunks, read_vectors
@@ -64,6 +65,12 @@ def write(lake: Lake, *texts: str) -> None:
     lake.write(RETRIEVAL_CHUNKS, SOURCE, chunk_rows("notes", "notes", chunks), {})
 
 
+async def made(lake: Lake, embedder: Embedder) -> Indexed:
+    indexed = await index_source(lake, "notes", embedder)
+    lake.write(RETRIEVAL_VECTORS, SOURCE | {"embedder": embedder.name}, indexed.rows, {})
+    return indexed
+
+
 @pytest.fixture
 def lake(tmp_path: Path) -> Lake:
     return Lake(tmp_path / "lake")
@@ -72,10 +79,10 @@ def lake(tmp_path: Path) -> Lake:
 async def test_unchanged_texts_are_not_embedded_again(lake: Lake) -> None:
     embedder = Counting()
     write(lake, "one", "two", "two", "three")
-    first = await index_source(lake, "notes", embedder)
+    first = await made(lake, embedder)
     assert (first.texts, first.embedded, embedder.given) == (3, 3, ["one", "two", "three"])
     write(lake, "three", "one", "four")
-    second = await index_source(lake, "notes", embedder)
+    second = await made(lake, embedder)
     assert (second.texts, second.embedded, embedder.given[3:]) == (3, 1, ["four"])
     stored = read_vectors(lake.read(RETRIEVAL_VECTORS, SOURCE | {"embedder": "counting"}))
     fresh = await WordLlamaEmbedder().embed(["three", "one", "four"])
@@ -84,24 +91,24 @@ async def test_unchanged_texts_are_not_embedded_again(lake: Lake) -> None:
 
 async def test_a_failure_leaves_what_was_there(lake: Lake) -> None:
     write(lake, "one")
-    await index_source(lake, "notes", Counting())
+    await made(lake, Counting())
     before = lake.read(RETRIEVAL_VECTORS, SOURCE | {"embedder": "counting"})
     write(lake, "one", "two")
     with pytest.raises(EmbeddingFailed):
-        await index_source(lake, "notes", Failing())
+        await made(lake, Failing())
     assert lake.read(RETRIEVAL_VECTORS, SOURCE | {"embedder": "counting"}).equals(before)
 
 
 async def test_an_empty_source_can_be_indexed(lake: Lake) -> None:
     write(lake)
-    indexed = await index_source(lake, "notes", Counting())
+    indexed = await made(lake, Counting())
     assert (indexed.texts, indexed.embedded) == (0, 0)
     assert read_vectors(lake.read(RETRIEVAL_VECTORS, SOURCE | {"embedder": "counting"})) == {}
 
 
 async def test_retrieval_can_be_queried_in_sql(lake: Lake) -> None:
     write(lake, "band structure of silicon", "cooking with apples", "density of states")
-    await index_source(lake, "notes", Counting())
+    await made(lake, Counting())
     query = (await WordLlamaEmbedder().embed(["electronic bands"]))[0]
     rows = duckdb.sql(
         f"""
