@@ -33,8 +33,8 @@ def live_identity(lake: Lake, entry: ModelEntry, system: System) -> str:
     asked = entry.model_dump_json(include={"provider", "model", "base_url", "parameters", "capabilities"})
     stored = [lake.stored(RETRIEVAL_CHUNKS, {"source": source}) for source in system.sources]
     documents = [each.content_hash if each else "" for each in stored]
-    way = [system.name, system.version, repr(sorted(system.options.items()))]
-    return combined_hash("tools", asked, *way, *documents, WordLlamaEmbedder.name if documents else "")
+    embedder = WordLlamaEmbedder.name if documents else ""
+    return combined_hash("tools", asked, system.name, system.version, *documents, embedder)
 
 
 def live_answers(
