@@ -108,7 +108,9 @@ def wilson_interval(fraction: float, count: float, z: float = CONFIDENCE_Z) -> t
     middle = fraction + z * z / (2 * count)
     half = z * math.sqrt(fraction * (1 - fraction) / count + z * z / (4 * count * count))
     scale = 1 + z * z / count
-    return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
+    low, high = max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
+    # At 0 and 1 an end is the fraction itself; rounding must not put it on the other side.
+    return min(low, fraction), max(high, fraction)
 
 
 def clustered_interval(values: Sequence[float], clusters: Sequence[Hashable]) -> tuple[float, float]:
