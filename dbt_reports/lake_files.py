@@ -17,6 +17,8 @@ TABLES = (
     "code_scores",
     "react_runs",
     "react_scores",
+    "qa_scores",
+    "qa_accuracy",
     "tool_questions",
     "tool_scores",
 )

@@ -161,6 +161,7 @@ def answered(questions: list[Question], replies: list[str], sample: str = "all")
                 "cost_usd": None,
                 "latency_s": 0.1,
                 "prompt_hash": "h",
+                "error": None,
             }
             for item, text in zip(questions, replies, strict=True)
         ]
@@ -213,3 +214,10 @@ def test_a_card_counts_what_there_is() -> None:
     assert "| A | 2 |" in card
     assert "| nearly the same as | 3 |" in card
     assert "0 questions on 0 objects." in dataset_card("None", [], [])
+
+
+@given(st.integers(1, 70_000), st.data())
+def test_an_interval_holds_its_fraction(count: int, data: st.DataObject) -> None:
+    right = data.draw(st.sampled_from([0, count]) | st.integers(0, count))
+    low, high = wilson_interval(right / count, count)
+    assert 0 <= low <= right / count <= high <= 1
