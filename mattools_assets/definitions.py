@@ -27,7 +27,13 @@ def build_defs(settings: Settings | None = None, overrides: Mapping[str, Any] | 
         # Single-run backfills are marked beta since 2023.
         warnings.simplefilter("ignore", dg.BetaWarning)
         parts = [part(settings) for part in PARTS]
+    automation = dg.AutomationConditionSensorDefinition(
+        "default_automation_condition_sensor",
+        target=dg.AssetSelection.all(),
+        default_status=dg.DefaultSensorStatus.RUNNING,
+    )
     shared = dg.Definitions(
+        sensors=[automation],
         resources=resources | dict(overrides or {}),
         executor=dg.in_process_executor,
         loggers={"console": plain_console},

@@ -36,20 +36,22 @@ def store(
     `partition` is Dagster's key, None for an asset without partitions.
     """
     lake.write(step.table, key, made.rows, step.provenance(lake, key, **note) or {})
-    context.add_asset_metadata(entries({"rows": made.rows.num_rows, **made.remarks}), partition_key=partition)
+    described = entries({"rows": made.rows.num_rows, **made.remarks})
+    context.add_asset_metadata(described, asset_key=step.table.name, partition_key=partition)
 
 
 class Progress:
-    """Counts in the run's log, a line every few seconds and one at the end."""
+    """Counts in the run's log, a line every few seconds and one at the end; `name` is what is made."""
 
-    def __init__(self, context: Context, total: int) -> None:
+    def __init__(self, context: Context, total: int, name: str | None = None) -> None:
         self._context, self._total, self._done, self._said = context, total, 0, 0.0
+        self._name = name
 
     def finished(self, what: str) -> None:
         """One more partition is done."""
         self._done += 1
         if self._done == self._total or time.monotonic() - self._said > SECONDS_BETWEEN_LINES:
-            asset = self._context.asset_key.to_user_string()
+            asset = self._name or self._context.asset_key.to_user_string()
             self._context.log.info(f"{asset}: {self._done} of {self._total} done, last {what}")
             self._said = time.monotonic()
 

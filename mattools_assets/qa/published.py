@@ -67,6 +67,28 @@ def read_published(path: Path, kind: QuestionKind) -> list[Question]:
     return result
 
 
+def published_files(path: Path) -> list[tuple[QuestionKind, Path]]:
+    """The files of the published sets below a folder, such as a checkout of MatTools, or `path` itself as one.
+
+    They are told by their names, which hold `code_qa` or `doc_qa`. Raises PublishedError when there is none, and when
+    a kind is there more than once.
+    """
+    if not path.exists():
+        raise PublishedError(f"{path}: no such file or folder; name a question set, or a folder that holds them")
+    found = [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.suffix in (".zip", ".json"))
+    sets: list[tuple[QuestionKind, Path]] = []
+    for kind in (QuestionKind.CODE, QuestionKind.DOC):
+        named = [each for each in found if f"{kind.value}_qa" in each.name.lower()]
+        # An archive and what was unpacked from it are the same questions.
+        named = [each for each in named if each.suffix == ".zip"] or named
+        if len(named) > 1:
+            raise PublishedError(f"{path}: holds {named[0].name} and {named[1].name}; keep one set of {kind.value}")
+        sets += [(kind, each) for each in named]
+    if not sets:
+        raise PublishedError(f"{path}: holds no question set; the names of files must hold code_qa or doc_qa")
+    return sets
+
+
 def _documents(path: Path) -> Iterator[tuple[_Place, Any]]:
     try:
         if path.suffix.lower() != ".zip":

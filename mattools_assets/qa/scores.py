@@ -17,7 +17,7 @@ _TEXT, _WHOLE, _NUMBER, _BOOL = pa.string(), pa.int64(), pa.float64(), pa.bool_(
 
 _MODEL = Column("model", _TEXT, "name of the model that answered")
 _SAMPLE = Column("sample", _TEXT, "all, or size and seed of the sample, such as n=2000,seed=0")
-_ORIGIN = Column("origin", _TEXT, "where the questions are from: a generating model, published, handwritten")
+_ORIGIN = Column("origin", _TEXT, "who wrote the questions: a model's name, published, or handwritten")
 _QUESTION_KIND = Column("question_kind", _TEXT, "code, doc or handwritten")
 _QUESTION = Column("question_id", _TEXT, "the question, unique in its origin and kind")
 _REPEAT = Column("repeat", _WHOLE, "which time it was asked, from 0")
@@ -41,6 +41,7 @@ QA_ANSWERS = LakeTable(
         Column("cost_usd", _NUMBER, "price of the request in US dollars", nullable=True, identity=False),
         Column("latency_s", _NUMBER, "seconds from request to reply", nullable=True, identity=False),
         Column("prompt_hash", _TEXT, "identity of the prompt"),
+        Column("error", _TEXT, "why there is no reply, in a line", nullable=True),
     ),
 )
 

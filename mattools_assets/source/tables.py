@@ -15,6 +15,20 @@ from resources.lake import Column, LakeTable
 
 _TEXT, _WHOLE = pa.string(), pa.int64()
 
+TOOL_SOURCE = LakeTable(
+    "tool_source",
+    "The source that questions and documents are about: one row for each of its files.",
+    (),
+    (
+        Column("file", _TEXT, "path below the root of the source"),
+        Column("lines", _WHOLE, "number of lines, counted by line ends"),
+        Column("sha256", _TEXT, "digest of the file's bytes"),
+        Column("origin", _TEXT, "pypi, folder or git"),
+        Column("specification", _TEXT, "what was asked for: packages with versions, a folder, or a commit"),
+        Column("parts", pa.list_(_TEXT), "what it was put together from: name, version or commit, digest of a wheel"),
+    ),
+)
+
 CODE_OBJECTS = LakeTable(
     "code_objects",
     "The tree of a source: one row for each package, folder, file, class, method and function.",

@@ -87,6 +87,7 @@ def answers_table(questions: list[Question], answers: dict[str, Answer]) -> list
                 "cost_usd": answer.cost_usd,
                 "latency_s": answer.latency,
                 "prompt_hash": answer.hash,
+                "error": answer.error,
             }
         )
     return rows

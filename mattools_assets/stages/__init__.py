@@ -1,0 +1,1 @@
+"""From one table of the lake to the next: rows in, rows and remarks out, nothing of Dagster."""
