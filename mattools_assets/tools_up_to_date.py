@@ -9,13 +9,17 @@ import dagster as dg
 
 from mattools_assets.definitions import build_defs
 from mattools_assets.partitions import model_partitions, tool_key
+from mattools_assets.systems.catalogue import SYSTEMS
+from mattools_assets.systems.opening import Place, why_off
 from mattools_assets.tool_automation import missing_models
 from mattools_assets.tool_usage import freshness
 from mattools_assets.tool_usage.entrants import PROTOCOL, Evaluation
 from mattools_assets.tool_usage.evaluating import identity_of
 from mattools_assets.tool_usage.question_sets import ToolUsageError, all_tasks
-from resources.lake import Lake
+from resources.lake import Lake, LakeError
 from resources.registry import load_registry
+from resources.retrieval.choice import EmbedderError
+from resources.retrieval.embedders import EmbeddingFailed
 from resources.settings import Settings
 
 
@@ -50,6 +54,12 @@ def bring_tools_up_to_date(
         _execute(job, instance, [freshness.QUESTIONS.table.name], None, done)
     models = str(model_partitions(PROTOCOL).name)
     instance.add_dynamic_partitions(models, missing_models(instance, evaluations))
+    place = Place(lake, settings, registry)
+    for asset, source in _stale_sources(place, evaluations, done):
+        try:
+            _execute(job, instance, [asset], source, done)
+        except (EmbeddingFailed, LakeError) as error:
+            done.refused.append(f"{asset} {source}: {error}")
     stale = freshness.stale_evaluations(
         lake, evaluations, lambda each: identity_of(each, lake, settings, registry, tasks)
     )
@@ -59,6 +69,17 @@ def bring_tools_up_to_date(
         except ToolUsageError as error:
             done.refused.append(f"{evaluation.model} under {evaluation.system}: {error}")
     return done
+
+
+def _stale_sources(place: Place, evaluations: Sequence[Evaluation], done: ToolsDone) -> list[tuple[str, str]]:
+    """(asset, source) of the documents that the live systems need and that are to be made, each once."""
+    found: list[tuple[str, str]] = []
+    for name in dict.fromkeys(each.system for each in evaluations if each.system in SYSTEMS):
+        try:
+            found += [] if why_off(SYSTEMS[name], place) else place.stale(SYSTEMS[name].sources)
+        except (EmbedderError, LakeError) as error:
+            done.refused.append(f"{name}: {error}")
+    return list(dict.fromkeys(found))
 
 
 def _execute(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mattools_assets.systems.catalogue import SYSTEMS as LIVE
+from mattools_assets.systems.opening import Place
 from mattools_assets.tool_usage.answers import Row, keyless_answers, keyless_identity, live_row, made
 from mattools_assets.tool_usage.entrants import (
     LIVE_SYSTEMS,
@@ -45,11 +46,12 @@ def answers_of(
             raise ToolUsageError(_no_evaluation(evaluation))
         return keyless_answers(evaluation, tasks, settings)
     entry, system = registry[evaluation.model], LIVE[evaluation.system]
-    identity = live_identity(lake, entry, system)
+    place = Place(lake, settings, registry)
+    identity = live_identity(place, entry, system)
     wanted = [(task, n) for task in tasks.values() if task.question.data_at_hand for n in range(entry.repeats)]
     rows = kept_answers(evaluation, lake, identity)
     asked = [(task, repeat) for task, repeat in wanted if _place(task, repeat) not in rows]
-    for task, repeat, answer in live_answers(lake, settings, entry, system, asked, told) if asked else ():
+    for task, repeat, answer in live_answers(place, entry, system, asked, told) if asked else ():
         rows[_place(task, repeat)] = live_row(evaluation, task, repeat, identity, answer)
     return made([rows[_place(task, repeat)] for task, repeat in wanted], len(asked))
 
@@ -59,7 +61,8 @@ def identity_of(evaluation: Evaluation, lake: Lake, settings: Settings, registry
     if evaluation.system in (REFERENCE, RECORDED):
         return keyless_identity(evaluation, tasks, settings)
     entry = registry[evaluation.model]
-    return f"{live_identity(lake, entry, LIVE[evaluation.system])} x {entry.repeats}"
+    identity = live_identity(Place(lake, settings, registry), entry, LIVE[evaluation.system])
+    return f"{identity} x {entry.repeats}"
 
 
 def kept_answers(evaluation: Evaluation, lake: Lake, identity: str) -> dict[tuple[str, ...], Row]:

@@ -4,69 +4,68 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from mattools_assets.systems.base import System, ToolAnswer, answer_question
-from mattools_assets.systems.library import open_library
+from mattools_assets.systems.library import Library
+from mattools_assets.systems.opening import Place, opened_library, system_identity, why_off
 from mattools_assets.systems.sources import SourceMissing
 from mattools_assets.systems.surroundings import LedgeredSurroundings
 from mattools_assets.tool_usage.executions import Counted
 from mattools_assets.tool_usage.question_sets import Task, ToolUsageError
 from mattools_assets.tool_usage.runs import kept_runs
-from resources.lake import Lake, combined_hash
+from resources.lake import combined_hash
 from resources.llm.client import Client
 from resources.llm.database import LedgerError
 from resources.llm.ledger import Ledger
 from resources.llm.spending import budget_of
 from resources.model_entry import ModelEntry
 from resources.registry import read_environment
-from resources.retrieval.embedders import WordLlamaEmbedder
-from resources.retrieval.tables import RETRIEVAL_CHUNKS
+from resources.retrieval.choice import EmbedderError
 from resources.sandbox.pool import SandboxUnavailable
-from resources.settings import Settings
 
 Answered = tuple[Task, int, ToolAnswer]
 """A question, the repetition, and the answer."""
 
 
-def live_identity(lake: Lake, entry: ModelEntry, system: System) -> str:
-    """Identity of whom is asked, how, and with which documents."""
+def live_identity(place: Place, entry: ModelEntry, system: System) -> str:
+    """Identity of whom is asked, how, and with which documents found by whose vectors. Raises ToolUsageError."""
     asked = entry.model_dump_json(include={"provider", "model", "base_url", "parameters", "capabilities"})
-    stored = [lake.stored(RETRIEVAL_CHUNKS, {"source": source}) for source in system.sources]
-    documents = [each.content_hash if each else "" for each in stored]
-    embedder = WordLlamaEmbedder.name if documents else ""
-    return combined_hash("tools", asked, system.name, system.version, *documents, embedder)
+    try:
+        return combined_hash("tools", asked, system_identity(system, place))
+    except EmbedderError as error:
+        raise ToolUsageError(str(error)) from None
 
 
 def live_answers(
-    lake: Lake,
-    settings: Settings,
-    entry: ModelEntry,
-    system: System,
-    asked: Sequence[tuple[Task, int]],
-    told: Counted,
+    place: Place, entry: ModelEntry, system: System, asked: Sequence[tuple[Task, int]], told: Counted
 ) -> list[Answered]:
     """An answer to each of `asked`, whatever became of it.
 
     Raises ToolUsageError for a missing key, source, sandbox or ledger.
     """
+    settings = place.settings
     keys = read_environment(settings.models_file)
-    if off := entry.why_off(keys):
-        raise ToolUsageError(off)
     try:
-        library = open_library(lake, system.sources, WordLlamaEmbedder())
+        if off := entry.why_off(keys) or why_off(system, place):
+            raise ToolUsageError(off)
         with Ledger(settings.ledger_url) as ledger, kept_runs(settings) as runs:
             client = Client(entry, ledger, keys, budget_of(settings))
 
-            def around(task: Task, repeat: int) -> LedgeredSurroundings:
-                return LedgeredSurroundings(client, entry, library, runs, f"tools {system.name} {task.id}", repeat)
+            def around(library: Library, task: Task, repeat: int) -> LedgeredSurroundings:
+                purpose = f"tools {system.name} {task.id}"
+                return LedgeredSurroundings(client, entry, library, runs, purpose, repeat, settings.data / "mattools")
 
-            return asyncio.run(_ask(client, system, around, entry.max_concurrency, asked, told))
-    except (SourceMissing, SandboxUnavailable, LedgerError) as error:
+            async def ask() -> list[Answered]:
+                async with opened_library(system, place, ledger) as library, client:
+                    return await _ask(system, partial(around, library), entry.max_concurrency, asked, told)
+
+            return asyncio.run(ask())
+    except (EmbedderError, SourceMissing, SandboxUnavailable, LedgerError) as error:
         raise ToolUsageError(f"{entry.name} under {system.name}: {error}") from None
 
 
 async def _ask(
-    client: Client,
     system: System,
     around: Callable[[Task, int], LedgeredSurroundings],
     at_once: int,
@@ -82,7 +81,7 @@ async def _ask(
         told(len(answers), len(asked), f"{task.id}: {answer.status}")
 
     try:
-        async with client, asyncio.TaskGroup() as group:
+        async with asyncio.TaskGroup() as group:
             for task, repeat in asked:
                 group.create_task(one(task, repeat))
     except* (SandboxUnavailable, LedgerError) as failures:
