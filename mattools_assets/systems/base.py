@@ -16,13 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Protocol
+
+import numpy as np
 
 from mattools_assets.questions.contract import Question
 from mattools_assets.systems.replies import Function, Unreadable, read_function
 from resources.llm.answer import Answer
 from resources.llm.request import Message
 from resources.outcomes import Status
+from resources.retrieval.documents import Chunk
 
 K = 5
 """Chunks for one query, as published."""
@@ -126,6 +130,22 @@ class Surroundings(Protocol):
 
     def look_up(self, name: str) -> Sequence[Entity]:
         """What the library has under the plain name `name`."""
+
+    def chunks(self, source: str) -> Sequence[Chunk]:
+        """All chunks of `source`, for systems that index them in a way of their own."""
+
+    async def embed(self, texts: Sequence[str], step: str) -> np.ndarray:
+        """Vectors of texts, one a row, by the embedder in use. Raises RetrievalFailed."""
+
+    async def prepare(self, messages: Sequence[Message], step: str) -> Answer:
+        """The reply to a request that belongs to no question and is made once for all. Raises LedgerError."""
+
+    def folder(self, name: str) -> Path:
+        """Where a system may keep an index of its own, made by this model and this embedder."""
+
+    @property
+    def at_once(self) -> int:
+        """How many requests may be on their way."""
 
     def entities(self, object_ids: Sequence[str]) -> Sequence[Entity]:
         """The objects of these ids, those that there are."""

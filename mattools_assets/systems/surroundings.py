@@ -17,17 +17,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mattools_assets.questions.answering import run_answer
 from mattools_assets.questions.contract import Question
 from mattools_assets.systems.base import Entity, RetrievalFailed, Retrieved, Trial
 from mattools_assets.systems.library import Library
 from mattools_assets.systems.replies import Function
+from resources.lake import combined_hash
 from resources.llm.answer import Answer
 from resources.llm.client import Client
 from resources.llm.request import ChatRequest, Message
 from resources.model_entry import ModelEntry
 from resources.outcomes import Status
-from resources.retrieval.embedders import EmbeddingFailed
+from resources.retrieval.documents import Chunk
+from resources.retrieval.embedders import EmbeddingFailed, WordLlamaEmbedder
 from resources.sandbox.execution import Execution, RunsScripts
 
 AGAIN = 1000
@@ -69,6 +73,29 @@ class LedgeredSurroundings:
             return await self.library.search(source, query, k, f"{self.purpose} query".strip())
         except EmbeddingFailed as failure:
             raise RetrievalFailed(failure.status, str(failure)) from None
+
+    def chunks(self, source: str) -> Sequence[Chunk]:
+        return self.library.chunks.get(source, ())
+
+    async def embed(self, texts: Sequence[str], step: str) -> np.ndarray:
+        try:
+            return await (self.library.embedder or WordLlamaEmbedder()).embed(texts, step)
+        except EmbeddingFailed as failure:
+            raise RetrievalFailed(failure.status, str(failure)) from None
+
+    async def prepare(self, messages: Sequence[Message], step: str) -> Answer:
+        return await self.client.ask(ChatRequest(messages, purpose=step))
+
+    def folder(self, name: str) -> Path:
+        if self.workspace is None:
+            raise RuntimeError("this system keeps an index of its own: give it a workspace")
+        model = self.entry.model_dump_json(include={"provider", "model", "base_url", "parameters", "capabilities"})
+        embedder = (self.library.embedder or WordLlamaEmbedder()).name
+        return self.workspace / name / combined_hash(model, embedder)
+
+    @property
+    def at_once(self) -> int:
+        return self.entry.max_concurrency
 
     def look_up(self, name: str) -> Sequence[Entity]:
         return self.library.by_name.get(name, ())
