@@ -62,7 +62,7 @@ ModelName = Annotated[str, Field(strict=True), AfterValidator(_check_name)]
 Url = Annotated[str, AfterValidator(_check_url)]
 # An explicit zero is nearly always a forgotten price; models that cost nothing say `free: true`.
 Price = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Protocol = Literal["direct", "code", "react", "docs", "questions", "qa", "tools", "embeddings"]
+Protocol = Literal["direct", "code", "react", "docs", "questions", "qa", "tools", "triplets", "embeddings"]
 
 
 class Capabilities(_Strict):

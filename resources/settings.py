@@ -43,7 +43,7 @@ class Settings:
     `resolutions` are table side lengths in pixels; budgets are US dollars, None meaning no ceiling; `agent_limits` are
     those limits of agents, by name, that are not the default ones; `mattools` is where the published MatTools questions
     and recorded runs are, None without them; `embedder` is whose vectors find documents, and `official_docs` a folder
-    of HTML pages, None without one.
+    of HTML pages, None without one; `test_suite` is the folder of unit tests that triplets are made from, or None.
     """
 
     data: Path
@@ -60,6 +60,7 @@ class Settings:
     mattools: Path | None = None
     embedder: str = "auto"
     official_docs: Path | None = None
+    test_suite: Path | None = None
 
     @property
     def lake(self) -> Path:
@@ -95,6 +96,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         agent_limits=_limits(env.get("CONDMAT_AGENT_LIMITS") or ""),
         knowledge=_knowledge(env),
         mattools=_folder(env, "CONDMAT_MATTOOLS"),
+        test_suite=_folder(env, "CONDMAT_TEST_SUITE"),
         embedder=env.get("CONDMAT_EMBEDDER") or "auto",
         official_docs=_folder(env, "CONDMAT_OFFICIAL_DOCS"),
     )

@@ -118,6 +118,19 @@ class Module:
                 found[text(alias or name)] = (module, text(name))
         return found
 
+    @cached_property
+    def starred(self) -> tuple[str, ...]:
+        """The modules, as written, all of whose names are imported."""
+        imports = [node for node in statements(self.root) if node.type == "import_from_statement"]
+        stars = [node for node in imports if any(child.type == "wildcard_import" for child in node.children)]
+        return tuple(text(node.child_by_field_name("module_name")) for node in stars)
+
+    @cached_property
+    def plugins(self) -> tuple[str, ...]:
+        """The modules that `pytest_plugins` names."""
+        node = self.bindings.get("pytest_plugins")
+        return tuple(strings(node)) if node is not None else ()
+
 
 def parse(path: Path) -> Module:
     """The file `path`; what is no Python is skipped over, as tree-sitter does."""

@@ -26,7 +26,11 @@ def folder_of(package: str) -> Path:
     return Path(found.origin).parent
 
 
-def collected_by_pytest(root: Path) -> set[tuple[str, str]]:
+# Modules with docstrings, beside tests of other kinds.
+WITH_DOCTESTS = ("networkx.utils", "numpy.polynomial", "lmfit", "graphene.utils")
+
+
+def collected_by_pytest(root: Path, *options: str) -> set[tuple[str, str]]:
     """(file, name without parameters) of all that pytest collects, in a process of its own without our settings."""
     command = [
         sys.executable,
@@ -37,7 +41,9 @@ def collected_by_pytest(root: Path) -> set[tuple[str, str]]:
         "-p",
         "no:cacheprovider",
     ]
-    command += ["-c", "/dev/null", "--rootdir", str(root), "-o", "addopts=", str(root)]
+    # An ini file in the suite itself counts, ours above it does not.
+    own = next((name for name in ("pytest.ini", "tox.ini") if (root / name).is_file()), None)
+    command += ["-c", str(root / own) if own else "/dev/null", "--rootdir", str(root), *options, str(root)]
     run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
     lines = [line for line in run.stdout.splitlines() if "::" in line]
     assert lines, run.stdout + run.stderr
@@ -55,6 +61,14 @@ def test_equals_pytests_collection(package: str) -> None:
     ours = {(test.file, test.name) for test in Suite(root).tests()}
     assert ours == collected_by_pytest(root)
     assert len(ours) > 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("package", WITH_DOCTESTS)
+def test_equals_pytests_collection_of_doctests(package: str) -> None:
+    root = folder_of(package)
+    ours = {(test.file, test.name) for test in Suite(root, doctests=True).tests()}
+    assert ours == collected_by_pytest(root, "--doctest-modules", "--import-mode=prepend")
 
 
 @pytest.fixture
@@ -209,7 +223,7 @@ def test_fixtures(tests: dict[str, UnitTest]) -> None:
         ("always", "deep/conftest.py"),
         ("folder", "conftest.py"),
     ]
-    assert test.unresolved == ("tmp_path",)
+    assert (test.built_in, test.unresolved) == (("tmp_path",), ())
     crystal, folder = test.fixtures[0], test.fixtures[2]
     assert "import json" in crystal.needs
     assert "HERE = Path(__file__).parent" in folder.needs
