@@ -6,10 +6,14 @@ LOCAL_MODEL := $(VENV)/.local-model
 GRAPH_RAG := $(VENV)/.graph-rag
 UV_VERSION := 0.13.9
 
-.PHONY: run ui test test-live sandbox local-model graph-rag estimate ledger-export lint requirements bench clean
+.PHONY: run run-mattools ui test test-live sandbox local-model graph-rag estimate ledger-export lint requirements bench clean
 
 run: $(INSTALLED)
 	$(BIN)/python -m cme_assets.run
+
+# MatTools: source, call graph, keyless documents, questions at hand, own tool-usage questions, reports.
+run-mattools: $(INSTALLED)
+	$(BIN)/python -m mattools_assets.run
 
 ui: $(INSTALLED)
 	$(BIN)/python -m resources.ui

@@ -1,4 +1,4 @@
-"""The reports as the last part of `make run`: built through Dagster when the lake or the reports' own code changed."""
+"""The reports as the last part of a run: built through Dagster when the lake or the reports' own code changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ class ReportsFailed(Exception):
 
 
 def bring_reports_up_to_date(settings: Settings, instance: dg.DagsterInstance) -> bool:
-    """Build `reports.duckdb` and the page if need be; whether that was done. Raises ReportsFailed."""
+    """Build `reports.duckdb`, and the page where there are spectra, if need be; whether that was done.
+
+    Raises ReportsFailed.
+    """
     note = settings.dagster_home / _MADE_FROM
     identity = f"{project_fingerprint()} {fingerprint(lake_files(settings.lake))}"
     if _is_there(settings) and note.exists() and note.read_text() == identity:
@@ -30,7 +33,8 @@ def bring_reports_up_to_date(settings: Settings, instance: dg.DagsterInstance) -
     from dbt_reports.definitions import build_defs
 
     quiet = dg.Definitions(loggers={"console": warnings_console})
-    job = dg.Definitions.merge(build_defs(settings), quiet).resolve_implicit_global_asset_job_def()
+    reports = build_defs(settings, page=_has_spectra(settings))
+    job = dg.Definitions.merge(reports, quiet).resolve_implicit_global_asset_job_def()
     print("reports: building", file=sys.stderr, flush=True)
     try:
         # dbt's lines on every table and test are in its own log, and what fails is said here.
@@ -43,4 +47,9 @@ def bring_reports_up_to_date(settings: Settings, instance: dg.DagsterInstance) -
 
 
 def _is_there(settings: Settings) -> bool:
-    return settings.reports_database.exists() and settings.page.exists()
+    return settings.reports_database.exists() and (settings.page.exists() or not _has_spectra(settings))
+
+
+def _has_spectra(settings: Settings) -> bool:
+    """Whether there is anything that the page shows: a run of MatTools alone has no page."""
+    return next((settings.lake / "problems").glob("**/*.parquet"), None) is not None

@@ -121,12 +121,12 @@ def _board(settings: Settings) -> dg.MetadataValue:
     return dg.MetadataValue.table(records, schema=dg.TableSchema(columns))
 
 
-def build_defs(settings: Settings | None = None) -> dg.Definitions:
-    """The real graph of this code location."""
+def build_defs(settings: Settings | None = None, *, page: bool = True) -> dg.Definitions:
+    """The real graph of this code location, with or without the page."""
     settings = settings or read_settings()
     tables = report_tables(settings)
     return dg.Definitions(
-        assets=[tables, page_asset(settings, tables)],
+        assets=[tables, *([page_asset(settings, tables)] if page else [])],
         resources={"dbt": dbt_resource()},
         executor=dg.in_process_executor,
     )

@@ -6,7 +6,7 @@ Whatever is wrong with the file is one line that names the file, the line, the e
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ __all__ = [
     "RegistryError",
     "folder_partition",
     "load_registry",
+    "missing_keys",
     "partition_folder",
     "read_environment",
 ]
@@ -68,6 +69,20 @@ class Registry:
     def off(self, environment: Mapping[str, str]) -> tuple[str, ...]:
         """One line for each entry that does not run."""
         return tuple(line for entry in self.entries if (line := entry.why_off(environment)))
+
+
+def missing_keys(
+    entries: Iterable[ModelEntry], protocols: Collection[str], environment: Mapping[str, str]
+) -> list[str]:
+    """A line for each key that keeps enabled entries from running under one of the protocols."""
+    without: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.enabled and entry.key_env and set(entry.protocols) & set(protocols) and entry.why_off(environment):
+            without.setdefault(entry.key_env, []).append(entry.name)
+    return [
+        f"not asked, because {key} is not set: {', '.join(names)}; put the key into .env or the environment"
+        for key, names in without.items()
+    ]
 
 
 def load_registry(path: Path) -> Registry:

@@ -7,30 +7,15 @@ import duckdb
 import pytest
 
 from dbt_reports.definitions import build_defs, dbt_resource, page_asset, report_tables
-from dbt_reports.project import manifest
+from dbt_reports.project import PROJECT, manifest
 from resources.lake import Lake
 from resources.settings import Settings, read_settings
 from tests.random_lake import Evaluation, write_problems, write_scores
 
-TABLES = {
-    "cme_problems",
-    "cme_scores",
-    "cme_problem_scores",
-    "cme_intervals",
-    "cme_leaderboard",
-    "cme_by_tier",
-    "cme_by_level",
-    "cme_by_category",
-    "cme_by_resolution",
-    "cme_outcomes",
-    "cme_wide_tolerance",
-    "cme_agent_gain",
-    "cme_agent_steps",
-    "cme_vs_published",
-    "published_results",
-    "published_tiers",
-    "published_counterparts",
-}
+SOURCES = {".sql", ".py", ".csv"}
+FILES = [path for folder in ("models", "seeds") for path in (PROJECT / folder).rglob("*")]
+TABLES = {path.stem for path in FILES if path.suffix in SOURCES}
+"""A table is a model or a seed, in a file of its own with its name."""
 PAGE = dg.AssetKey("leaderboard_page")
 
 

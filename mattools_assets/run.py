@@ -1,0 +1,65 @@
+"""`python -m mattools_assets.run`: bring MatTools up to date, models with a key included, and print its tables.
+
+Source, call graph, keyless documents, the questions at hand and their baselines, this project's tool-usage questions
+with their reference solutions, reports. What is good already is left alone, so a second run does nothing. Runs go
+through Dagster on the same instance as `make ui`, which shows them.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import warnings
+
+
+def main() -> int:
+    """Exit status 0, or 1 after a line that says what is wrong and how to mend it."""
+    # Dagster's notes on its own beta parameters are for this project's developers.
+    warnings.filterwarnings("ignore", module="dagster.*")
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    import dagster as dg
+
+    from dbt_reports.bring_up_to_date import ReportsFailed, bring_reports_up_to_date
+    from mattools_assets.bring_up_to_date import Refused, bring_up_to_date
+    from mattools_assets.entrants import PROTOCOLS
+    from mattools_assets.qa.published import PublishedError
+    from mattools_assets.source.errors import SourceError
+    from mattools_assets.summary import print_summary
+    from mattools_assets.tool_usage.entrants import PROTOCOL as TOOLS
+    from mattools_assets.tool_usage.evaluating import evaluations
+    from mattools_assets.tool_usage.question_sets import ToolUsageError
+    from mattools_assets.tools_up_to_date import bring_tools_up_to_date
+    from resources.dagster_home import DagsterHomeError, open_instance
+    from resources.lake import LakeError
+    from resources.registry import RegistryError, load_registry, missing_keys, read_environment
+    from resources.settings import SettingError, read_settings
+
+    one_line_errors = (
+        *(SettingError, RegistryError, DagsterHomeError, LakeError),
+        *(SourceError, PublishedError, ToolUsageError, Refused, ReportsFailed),
+    )
+    try:
+        settings = read_settings()
+        registry = load_registry(settings.models_file)
+        environment = read_environment(settings.models_file)
+        for line in missing_keys(registry.entries, {*PROTOCOLS, TOOLS}, environment):
+            print(line, file=sys.stderr)
+        entries = registry.runnable(environment)
+        with open_instance(settings.dagster_home) as instance:
+            knowledge = bring_up_to_date(settings, entries, instance)
+            tools = bring_tools_up_to_date(settings, evaluations(settings, entries), instance)
+            built = bring_reports_up_to_date(settings, instance)
+        print_summary(settings, (knowledge, tools), tools.refused, reports_built=built)
+        if tools.refused:
+            return 1
+    except one_line_errors as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except (KeyboardInterrupt, dg.DagsterExecutionInterruptedError):
+        print("stopped; what is finished is kept, run again to go on", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
