@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import os
 import socket
 from collections.abc import Iterator
@@ -24,14 +25,6 @@ from tests.mattools_assets.systems.performing import (
 )
 from tests.servers.scripted import ScriptedServer, Turn, running
 
-try:
-    import lightrag  # noqa: F401
-except ImportError:
-    reason = "LightRAG is not installed; run `make graph-rag`"
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason, allow_module_level=True)
-
 pytestmark = [pytest.mark.live]
 
 GRAPH = """entity<|#|>Lattice<|#|>class<|#|>A lattice of three lengths
@@ -42,6 +35,14 @@ KEYWORDS = '{"high_level_keywords": ["volume of a lattice"], "low_level_keywords
 # LightRAG reads documents by a system prompt, and asks for keywords and is asked for functions by a user's.
 PLAY = {"Knowledge Graph": [GRAPH], "expert keyword extractor": [KEYWORDS], "You write Python": [replied()]}
 DOCUMENTS = 4
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _installed() -> None:
+    if importlib.util.find_spec("lightrag") is None:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(
+            "LightRAG is not installed; run `make graph-rag`"
+        )
 
 
 @pytest.fixture(scope="module")

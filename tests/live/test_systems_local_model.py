@@ -1,0 +1,76 @@
+"""Each system once with a small real model: it knows nothing, but whatever it says has a way on and a status."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mattools_assets.questions.own import own_questions
+from mattools_assets.systems.catalogue import SYSTEMS
+from mattools_assets.tool_usage.runs import kept_runs
+from resources.lake import Lake
+from resources.local_model import CONTEXT, NAME, LocalModelError, serving
+from resources.model_entry import Capabilities, ModelEntry, Parameters
+from resources.outcomes import Status
+from resources.settings import read_settings
+from tests.mattools_assets.systems.performing import all_in_ledger, ledger_rows, perform, small_library
+
+pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(1800)]
+
+# Replies are cut short, so that the hundred or so of them take minutes on two processors.
+MOST_TOKENS = 200
+
+
+def missing(reason: str) -> None:
+    (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    try:
+        with serving() as address:
+            yield address
+    except LocalModelError as error:
+        missing(str(error))
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    return small_library(tmp_path_factory.mktemp("library"))
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+async def test_every_answer_has_a_status(name: str, address: str, library: Lake, tmp_path: Path) -> None:
+    system = SYSTEMS[name]
+    if system.package and importlib.util.find_spec(system.package) is None:
+        missing(system.mend)
+    model = ModelEntry(
+        name=NAME,
+        provider="openai_compatible",
+        model=NAME,
+        base_url=address,
+        free=True,
+        context_length=CONTEXT,
+        max_concurrency=2,
+        capabilities=Capabilities(token_cap="max_tokens", tools=False),
+        parameters=Parameters(temperature=0.7, seed=1, max_output_tokens=MOST_TOKENS),
+    )
+    question = next(own.question for own in own_questions() if own.question.id == "rock-salt")
+    with kept_runs(read_settings({**os.environ, "CONDMAT_DATA": str(tmp_path)})) as runs:
+        answer = await perform(
+            system, library, address, tmp_path, question, model=model, runs=runs, workspace=tmp_path / "index"
+        )
+    print(f"{name}: {answer.status}, {len(answer.asked)} requests, {answer.error}")
+    assert answer.status.is_scored, answer.error
+    assert (answer.function is not None) == (answer.status is Status.OK)
+    fewest, most = system.requests
+    assert 1 <= len(answer.asked) <= most
+    if answer.status is Status.OK:
+        assert len(answer.asked) >= fewest
+    assert all_in_ledger(answer, tmp_path)
+    assert {each.status for each in answer.asked} <= {Status.OK, Status.TRUNCATED, Status.EMPTY}
+    assert len(ledger_rows(tmp_path)) >= len({each.request_hash for each in answer.asked})
