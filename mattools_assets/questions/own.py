@@ -103,11 +103,18 @@ def read_topic(path: Path) -> Iterator[OwnQuestion]:
         where = f"{path.name}, question {number}"
         if not isinstance(entry, dict) or not {"id", "text", "properties", "solution"} <= entry.keys():
             raise OwnQuestionError(f"{where}: it needs id, text, properties and solution")
-        yield _question(entry, path.stem, f"{path.name}, {entry['id']}")
+        yield read_entry(entry, path.stem, f"{path.name}, {entry['id']}")
 
 
-def _question(entry: dict[str, Any], topic: str, where: str) -> OwnQuestion:
+def read_entry(entry: dict[str, Any], topic: str, where: str, folder: Path | None = None) -> OwnQuestion:
+    """One entry, checked; `where` begins the message of OwnQuestionError.
+
+    `files` are contents by name, or names of files below `folder`.
+    """
     _no_others(entry, _QUESTION_FIELDS, where)
+    for field in ("text", "solution", "properties"):
+        if not isinstance(entry.get(field), dict if field == "properties" else str) or not entry[field]:
+            raise OwnQuestionError(f"{where}: {field} is missing or empty")
     properties = tuple(_property(name, item, f"{where}, {name}") for name, item in entry["properties"].items())
     files = entry.get("files") or {}
     text = posed(entry["text"], {item.name: item.asked for item in properties}, dict.fromkeys(files, ""))
@@ -116,12 +123,21 @@ def _question(entry: dict[str, Any], topic: str, where: str) -> OwnQuestion:
         topic=topic,
         text=text,
         properties=tuple(item.name for item in properties),
-        files={name: content.encode() for name, content in files.items()},
+        files=_contents(files, folder, where),
     )
     own = OwnQuestion(question, properties, entry["solution"])
     if f"def {own.function_name}():" not in own.solution:
         raise OwnQuestionError(f"{where}, solution: define `{own.function_name}()`")
     return own
+
+
+def _contents(files: Any, folder: Path | None, where: str) -> dict[str, bytes | Path]:
+    if isinstance(files, dict):
+        return {name: content.encode() for name, content in files.items()}
+    missing = [name for name in files if folder is None or not (folder / name).is_file()]
+    if missing:
+        raise OwnQuestionError(f"{where}, files: there is no {missing[0]!r} below the test suite")
+    return {name: folder / name for name in files} if folder else {}
 
 
 def _property(name: str, item: dict[str, Any], where: str) -> Property:

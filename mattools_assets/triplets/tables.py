@@ -75,3 +75,43 @@ def make_unit_tests(suite: Suite) -> Made:
         "open ends": len(ends),
     }
     return Made(UNIT_TESTS.rows([*tests, *ends]), {**remarks})
+
+
+TRIPLET_DRAFTS = LakeTable(
+    "triplet_drafts",
+    "What models drafted from unit tests, and whether it is proven: one row a unit test.",
+    ("model",),
+    (
+        Column("model", _TEXT, "the model's name in models.yaml"),
+        Column("triplet_id", _TEXT, "the draft's id"),
+        Column("test_file", _TEXT, "file of the unit test"),
+        Column("test_name", _TEXT, "name of the unit test"),
+        Column("test_hash", _TEXT, "identity of the unit test and all that it needs"),
+        Column("status", _TEXT, "ok when there is a draft, else how the request ended that gave none"),
+        Column("error", _TEXT, "why there is no draft", True),
+        Column("entry", _TEXT, "the draft as YAML, hostile text", True),
+        Column("problems", _TEXTS, "what is wrong with the draft; empty when it is proven"),
+        Column("proven", pa.bool_(), "whether the proof holds; null without a draft or where the sandbox failed", True),
+        Column("requests", _TEXTS, "the requests in the ledger", identity=False),
+        Column("cost_usd", pa.float64(), "cost in US dollars, null if unknown", True, identity=False),
+    ),
+)
+
+TRIPLETS = LakeTable(
+    "triplets",
+    "The reviewed triplets: one row a file of the review folder.",
+    (),
+    (
+        Column("triplet_id", _TEXT, "the triplet's id"),
+        Column("state", _TEXT, "accepted, pending, rejected, flagged (its unit test has changed) or unproven"),
+        Column("why", _TEXT, "what keeps it out of the accepted set", True),
+        Column("decision", _TEXT, "pending, accept, edit or reject"),
+        Column("note", _TEXT, "the reviewer's note"),
+        Column("test_file", _TEXT, "file of the unit test"),
+        Column("test_name", _TEXT, "name of the unit test"),
+        Column("test_hash", _TEXT, "identity of the unit test that the triplet was drafted from"),
+        Column("n_properties", pa.int64(), "properties asked for"),
+        Column("entry", _TEXT, "the question with properties and solution as YAML"),
+        Column("entry_hash", _TEXT, "identity of the question"),
+    ),
+)

@@ -1,0 +1,163 @@
+"""Drafts by three requests to a server of the test, and their review in a folder. Proofs are in tests/live."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from mattools_assets.triplets.drafting import Draft, check_form
+from mattools_assets.triplets.review import PENDING, ReviewError, read_review, read_reviews, write_draft
+from mattools_assets.triplets.stages import ask_for_drafts
+from mattools_assets.triplets.unit_tests import Suite, UnitTest
+from resources.llm.ledger import Ledger
+from resources.model_entry import ModelEntry
+from resources.outcomes import Status
+from resources.settings import Settings, read_settings
+from tests.mattools_assets.triplets.small_suite import NAME, PROPERTIES, SOLUTION, TASK, plays, write_suite
+from tests.servers.scripted import ScriptedServer, Turn, running
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    models = tmp_path / "models.yaml"
+    models.write_text("models: []")
+    return read_settings({"CONDMAT_DATA": str(tmp_path / "data"), "CONDMAT_MODELS": str(models)})
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    return write_suite(tmp_path / "suite")
+
+
+@pytest.fixture
+def test(suite: Path) -> UnitTest:
+    (found,) = Suite(suite).tests()
+    return found
+
+
+def drafted(settings: Settings, test: UnitTest, server: ScriptedServer) -> Draft:
+    with running(server) as address:
+        named = {"name": "writer", "model": "writer", "provider": "openai_compatible", "free": True}
+        entry = ModelEntry.model_validate({**named, "base_url": address, "protocols": ["triplets"]})
+        (made,) = ask_for_drafts(settings, entry, [test], lambda *_: None)
+    return made
+
+
+def test_three_requests_make_a_draft(settings: Settings, suite: Path, test: UnitTest) -> None:
+    server = ScriptedServer(plays())
+    made = drafted(settings, test, server)
+    assert (made.status, made.error) == (Status.OK, "")
+    assert made.entry == {
+        "id": "test-salt-test-salt",
+        "text": TASK,
+        "properties": PROPERTIES,
+        "solution": SOLUTION,
+        "files": ["data/NaCl.vasp"],
+    }
+    assert check_form(made.entry, suite) is None
+    prompts = [body["messages"][0]["content"] for body in server.bodies]
+    assert len(prompts) == 3
+    # Each holds the test, its fixture with what that needs, and the file.
+    for prompt in prompts:
+        assert test.source in prompt
+        assert "def salt():" in prompt
+        assert "from pymatgen.core import Structure" in prompt
+        assert "`data/NaCl.vasp`" in prompt
+    assert TASK in prompts[2]
+    assert NAME in prompts[2]
+    with Ledger(settings.ledger_url) as ledger:
+        hashes = [answer.hash for answer in made.answers]
+        assert set(ledger.lookup(hashes)) == set(hashes)
+
+
+@pytest.mark.parametrize(
+    ("server", "status", "words", "asked"),
+    [
+        (ScriptedServer(plays("not json")), Status.UNPARSEABLE, "properties: not JSON", 1),
+        (ScriptedServer(plays("[1]")), Status.UNPARSEABLE, "not an object of properties", 1),
+        (ScriptedServer(plays(question=" ")), Status.UNPARSEABLE, "nothing between <question>", 2),
+        (ScriptedServer({"Name": [Turn("")]}), Status.EMPTY, "properties", 1),
+        (ScriptedServer({"Name": [Turn("<properties>{", finish="length")]}), Status.TRUNCATED, "properties", 1),
+    ],
+)
+def test_what_gives_no_draft_says_why(
+    settings: Settings, test: UnitTest, server: ScriptedServer, status: Status, words: str, asked: int
+) -> None:
+    made = drafted(settings, test, server)
+    assert (made.status, made.entry, len(made.answers)) == (status, None, asked)
+    assert words in made.error
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"volume": PROPERTIES["volume"] | {"tolerance": None}}, "add a tolerance"),
+        ({"volume": PROPERTIES["volume"] | {"type": "number"}}, "type 'number'"),
+        ({"volume": {"type": "int"}}, "add description"),
+        ({"n_sites": PROPERTIES["n_sites"] | {"kind": 1}}, "'kind' is no field"),
+        ({"n_sites": PROPERTIES["n_sites"] | {"description": 5}}, "not of its kind"),
+    ],
+)
+def test_entries_of_the_wrong_form_are_one_line(suite: Path, change: dict[str, Any], words: str) -> None:
+    entry = {"id": "x", "text": TASK, "properties": PROPERTIES | change, "solution": "def x():\n    return {}\n"}
+    fault = check_form(entry, suite)
+    assert fault is not None
+    assert words in fault
+    assert "\n" not in fault
+    elsewhere = entry | {"properties": PROPERTIES, "files": ["data/other.vasp"]}
+    assert "below the test suite" in str(check_form(elsewhere, suite))
+
+
+@pytest.fixture
+def made(settings: Settings, test: UnitTest) -> Draft:
+    return drafted(settings, test, ScriptedServer(plays()))
+
+
+def decide(path: Path, **changes: Any) -> None:
+    document = yaml.safe_load(path.read_text())
+    path.write_text(yaml.safe_dump({**document, **changes}))
+
+
+def test_drafts_wait_for_a_person_and_never_overwrite_one(tmp_path: Path, made: Draft) -> None:
+    path = write_draft(tmp_path / "review", made, "writer", ["the solution fails"])
+    assert path is not None
+    review = read_review(path)
+    assert (review.decision, review.entry, review.test_hash) == (PENDING, made.entry, made.test.hash)
+    assert not review.is_changed
+    text = path.read_text()
+    assert "the solution fails" in text
+    assert "  def test_salt_test_salt():\n" in text.replace("    def", "  def")  # code is written as a block
+    assert write_draft(tmp_path / "review", made, "writer", []) == path
+    decide(path, review="reject", note="too easy")
+    assert write_draft(tmp_path / "review", made, "writer", []) is None
+    (kept,) = read_reviews(tmp_path / "review")
+    assert (kept.decision, kept.note) == ("reject", "too easy")
+    assert write_draft(tmp_path / "review", replace(made, entry=None), "writer", []) is None
+
+
+def test_what_is_wrong_with_a_review_is_one_line(tmp_path: Path, made: Draft) -> None:
+    path = write_draft(tmp_path, made, "writer", [])
+    assert path is not None
+    whole = path.read_text()
+
+    def refused(**changes: Any) -> str:
+        path.write_text(whole)
+        decide(path, **changes)
+        with pytest.raises(ReviewError) as error:
+            read_review(path)
+        assert "\n" not in str(error.value)
+        assert str(path) in str(error.value)
+        return str(error.value)
+
+    assert "write one of pending, accept, edit, reject" in refused(review="yes")
+    assert "test: give file, name and hash" in refused(test={})
+    assert "question: is missing" in refused(question=None)
+    assert made.entry is not None
+    assert "write edit instead" in refused(review="accept", question=made.entry | {"text": "Other words."})
+    path.write_text("a: [")
+    with pytest.raises(ReviewError, match="not YAML"):
+        read_review(path)
