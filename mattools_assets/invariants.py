@@ -41,7 +41,8 @@ def wrong_counts(lake: Lake) -> list[str]:
     if set(specification) != {str(DEFAULT)}:
         return []
     found = object_counts(lake)
-    return [f"{name}: {found[name]} instead of {n}" for name, n in PUBLISHED_COUNTS.items() if found.get(name) != n]
+    counts = {name: found.get(name, 0) for name in PUBLISHED_COUNTS}
+    return [f"{name}: {counts[name]} instead of {n}" for name, n in PUBLISHED_COUNTS.items() if counts[name] != n]
 
 
 def doubled_objects(lake: Lake) -> list[str]:

@@ -1,0 +1,237 @@
+"""From a package to accuracies through Dagster: what is made, what is kept, and what a change touches."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from mattools_assets import freshness, planning
+from mattools_assets.bring_up_to_date import Refused
+from mattools_assets.docs.tables import LLM_DOCS
+from mattools_assets.freshness import Step
+from mattools_assets.qa.questions import QA_CODE, QA_DOC, QA_DROPPED
+from mattools_assets.qa.scores import QA_ACCURACY, QA_ANSWERS, QA_SCORES
+from mattools_assets.source.errors import SourceError
+from mattools_assets.source.tables import CODE_OBJECTS, REFERENCES
+from resources.lake import Lake
+from tests.mattools_assets.knowledge_graph import (
+    BASELINES,
+    MODEL,
+    OBJECTS,
+    PACKAGE,
+    bring,
+    knowledge_settings,
+    model,
+    prompts_for,
+    scripted,
+)
+from tests.servers.scripted import running
+
+
+def accuracies(lake: Lake, name: str) -> dict[tuple[str, str, str], dict[str, object]]:
+    rows = lake.read(QA_ACCURACY, {"model": name}).to_pylist()
+    return {(r["origin"], r["question_kind"], r["sample"]): r for r in rows if r["dimension"] == "all"}
+
+
+def documented(prompts: list[str]) -> Counter[str]:
+    return Counter(re.search(r"The function `(\w+)`", prompt)[1] for prompt in prompts)  # type: ignore[index]
+
+
+def test_without_a_key_all_but_models_is_made_once(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    settings = knowledge_settings(tmp_path)
+    done = bring(settings, instance)
+    assert done.failed_checks == []
+    lake = Lake(settings.lake)
+    names = {row["qualified_name"] for row in lake.read(CODE_OBJECTS, {}).to_pylist() if row["kind"] == "function"}
+    assert names == set(OBJECTS)
+    assert lake.read(REFERENCES, {}).num_rows == 3
+    documents = {key["doc_source"]: lake.read(LLM_DOCS, key).num_rows for key in lake.keys(LLM_DOCS)}
+    assert documents == {"docstrings": 1, "signatures": 5}
+    for name in BASELINES:
+        assert accuracies(lake, name)["handwritten", "handwritten", "all"]["n_answered"] == 30
+    letters = Counter(row["answer"] for row in lake.read(QA_SCORES, {"model": "baseline-always-a"}).to_pylist())
+    always = accuracies(lake, "baseline-always-a")["handwritten", "handwritten", "all"]
+    assert always["accuracy_strict"] == pytest.approx(letters["A"] / 30)
+    assert bring(settings, instance).runs == 0
+
+
+def test_events_stay_small_enough_for_dagster(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    bring(knowledge_settings(tmp_path), instance)
+    for run in instance.get_runs():
+        assert run.status is dg.DagsterRunStatus.SUCCESS
+        for record in instance.get_records_for_run(run.run_id).records:
+            assert len(record.event_log_entry.to_json()) < 100_000
+
+
+def test_a_model_documents_writes_and_answers(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    server = scripted()
+    with running(server) as address:
+        settings = knowledge_settings(tmp_path, model(address), CONDMAT_DOC_SOURCE=MODEL)
+        assert bring(settings, instance).failed_checks == []
+        asked = len(server.bodies)
+        assert bring(settings, instance).runs == 0
+        assert len(server.bodies) == asked
+    lake = Lake(settings.lake)
+    assert documented(prompts_for(server, "You write reference documentation")) == dict.fromkeys(OBJECTS, 1)
+    for table, kind in ((QA_CODE, "code"), (QA_DOC, "doc")):
+        rows = lake.read(table, {"origin": MODEL}).to_pylist()
+        assert {row["source_id"].split(":")[1] for row in rows} == set(OBJECTS)
+        assert all(row["options"]["ABCD".index(row["answer"])].endswith(f"{kind} green") for row in rows)
+    # The questions are put to whoever answers, baselines too.
+    for name in (*BASELINES, MODEL):
+        found = accuracies(lake, name)
+        sizes = {key[:2]: row["n_answered"] for key, row in found.items()}
+        assert sizes == {("handwritten", "handwritten"): 30, (MODEL, "code"): 5, (MODEL, "doc"): 5}
+    assert len(prompts_for(server, "Answer this multiple-choice")) == 40
+
+
+def test_structured_output_where_there_is_some_and_tags_where_not(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    server = scripted()
+    with running(server) as address:
+        plain = model(address, "plain", protocols=["questions"])
+        held = model(address, "held", protocols=["questions"], capabilities={"structured": True})
+        bring(knowledge_settings(tmp_path, plain, held), instance)
+    for body in server.bodies:
+        structured, tagged = "response_format" in body, "<item>" in body["messages"][0]["content"]
+        assert (structured, tagged) == ((True, False) if body["model"] == "held" else (False, True))
+
+
+@pytest.mark.parametrize(("depth", "again"), [("0", {"low"}), ("1", {"low", "middle", "other"}), ("2", None)])
+def test_a_touched_function_rewrites_what_is_affected_and_asks_no_question_again(
+    tmp_path: Path, instance: dg.DagsterInstance, depth: str, again: set[str] | None
+) -> None:
+    affected = again or {"low", "middle", "other", "top"}
+    server = scripted()
+    with running(server) as address:
+        settings = knowledge_settings(tmp_path, model(address, protocols=["docs", "qa"]), CONDMAT_DOC_DEPTH=depth)
+        bring(settings, instance)
+        before = len(server.bodies)
+        (tmp_path / "small" / "m.py").write_text(PACKAGE.replace('"""\n    return x\n', '"""\n    return x + 0\n'))
+        # The documents come out differently, or the ledger would know the prompts of those further up.
+        server.plays = scripted(edition="Second edition.").plays
+        assert bring(settings, instance).failed_checks == []
+    prompts = [str(body["messages"][0]["content"]) for body in server.bodies[before:]]
+    assert documented(prompts) == dict.fromkeys(affected, 1)
+
+
+def test_a_new_scorer_marks_again_and_asks_nobody(
+    tmp_path: Path, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = scripted()
+    with running(server) as address:
+        settings = knowledge_settings(tmp_path, model(address, protocols=["qa"]))
+        bring(settings, instance)
+        asked = len(server.bodies)
+        for name in ("SCORES", "ACCURACY"):
+            old: Step = getattr(freshness, name)
+            monkeypatch.setattr(freshness, name, Step(old.table, old.inputs, "next", old.gathered))
+        stale = planning.stale_answers(Lake(settings.lake), settings, [])
+        assert stale == {"qa_answers": [], "qa_scores": [], "qa_accuracy": []}
+        done = bring(settings, instance)
+        assert (done.runs, done.partitions) == (1, 8)
+        assert len(server.bodies) == asked
+        assert bring(settings, instance).runs == 0
+
+
+def test_failures_are_no_answers_and_are_asked_again(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    broken = "http://127.0.0.1:9/v1"
+    settings = knowledge_settings(tmp_path, model(broken, protocols=["qa"]))
+    bring(settings, instance)
+    lake = Lake(settings.lake)
+    (row,) = accuracies(lake, MODEL).values()
+    assert (row["n_questions"], row["n_answered"], row["coverage"]) == (30, 0, 0.0)
+    nothing = ("accuracy_strict", "accuracy_lenient", "ci_low", "ci_high")
+    assert [row[name] for name in nothing] == [None] * 4
+    assert planning.stale_answers(lake, settings, []) == {"qa_answers": [], "qa_scores": [], "qa_accuracy": []}
+    assert bring(settings, instance).runs == 1
+
+
+def test_samples_are_asked_once_and_kept_when_all_are_wanted(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    server = scripted("The answer is (A).")
+    with running(server) as address:
+        entry = model(address, protocols=["qa"], repeats=2)
+        bring(knowledge_settings(tmp_path, entry, CONDMAT_QA_SAMPLES="10"), instance)
+        assert len(server.bodies) == 20
+        settings = knowledge_settings(tmp_path, entry, CONDMAT_QA_SAMPLES="10,all")
+        bring(settings, instance)
+        assert len(server.bodies) == 60
+    lake = Lake(settings.lake)
+    found = accuracies(lake, MODEL)
+    sizes = {sample: (row["n_answered"], row["repeats"]) for (_, _, sample), row in found.items()}
+    assert sizes == {"n=10,seed=0": (10, 2), "all": (30, 2)}
+    assert lake.read(QA_ANSWERS, {"model": MODEL}).num_rows == 80
+    whole = found["handwritten", "handwritten", "all"]
+    assert whole["accuracy_strict"] == 0  # the letter stands in a sentence
+    assert (
+        whole["accuracy_lenient"]
+        == accuracies(lake, "baseline-always-a")["handwritten", "handwritten", "all"]["accuracy_lenient"]
+    )
+
+
+def test_a_writer_that_errs_without_its_source_is_noticed(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    server = scripted("<answer>B</answer>")
+    with running(server) as address:
+        settings = knowledge_settings(tmp_path, model(address, protocols=["questions"]), CONDMAT_QA_SELF_CHECK="3")
+        bring(settings, instance)
+    rows = Lake(settings.lake).read(QA_CODE, {"origin": MODEL}).to_pylist()
+    assert {row["is_suspect"] for row in rows} == {True, False}
+    assert all(row["is_suspect"] == (row["answer"] != "B") for row in rows)
+
+
+def test_what_the_gates_stop_is_listed(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    bad = {"question": "According to the text, what?", "correct": "a", "wrong": ["b", "c", "d"]}
+    good = {"question": "What does `low` of small give for 3?", "correct": "3", "wrong": ["4", "5", "6"]}
+    server = scripted(**{"Below is the code of `low`": json.dumps({"questions": [bad, good, {"question": "Half"}]})})
+    with running(server) as address:
+        settings = knowledge_settings(tmp_path, model(address, protocols=["questions"]))
+        bring(settings, instance)
+    lake = Lake(settings.lake)
+    assert lake.read(QA_CODE, {"origin": MODEL}).num_rows == 5
+    dropped = lake.read(QA_DROPPED, {"origin": MODEL, "kind": "code"}).to_pylist()
+    assert {row["reason"] for row in dropped} == {
+        "the question speaks of a text that is not shown",
+        "there is no right option",
+    }
+
+
+def published(folder: Path, questions: int) -> None:
+    items = [
+        {
+            "question_id": n,
+            "question": f"What is number {n} of the things?",
+            "choices": dict(zip("ABCD", (f"{n} one", f"{n} two", f"{n} three", f"{n} four"), strict=True)),
+            "correct_answer": "ABCD"[n % 4],
+        }
+        for n in range(questions)
+    ]
+    folder.mkdir(exist_ok=True)
+    (folder / "pymatgen_code_qa.json").write_text(json.dumps([{"source": "pymatgen/core/x.py", "questions": items}]))
+
+
+def test_official_questions_from_a_folder(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    published(tmp_path / "official", 40)
+    settings = knowledge_settings(tmp_path, CONDMAT_PUBLISHED_QA=str(tmp_path / "official"))
+    bring(settings, instance)
+    row = accuracies(Lake(settings.lake), "baseline-always-a")["published", "code", "all"]
+    assert (row["n_questions"], row["accuracy_strict"]) == (40, 0.25)
+    published(tmp_path / "official", 44)
+    bring(settings, instance)
+    assert accuracies(Lake(settings.lake), "baseline-guess")["published", "code", "all"]["n_questions"] == 44
+
+
+def test_what_a_user_can_mend_is_one_line(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    missing = knowledge_settings(tmp_path, CONDMAT_TOOL_SOURCE=f"folder:{tmp_path / 'nowhere'}")
+    with pytest.raises(SourceError, match="nowhere: no such folder; name the folder") as caught:
+        bring(missing, instance)
+    assert "\n" not in str(caught.value)
+    (tmp_path / "official").mkdir()
+    (tmp_path / "official" / "code_qa.json").write_text('[{"source": "x", "questions": [{"question_id": 1,')
+    half = knowledge_settings(tmp_path, CONDMAT_PUBLISHED_QA=str(tmp_path / "official"))
+    with pytest.raises(Refused, match=r"code_qa\.json: not whole JSON .*; download it again") as refused:
+        bring(half, instance)
+    assert "\n" not in str(refused.value)
