@@ -17,15 +17,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mattools_assets.questions.answering import ENVIRONMENT, LIMITS
 from mattools_assets.questions.inputs import InputFiles, InputFilesError, read_folder, unpack
 from mattools_assets.questions.published import SEGMENTS, PublishedQuestion, PublishedQuestionError, read_published
 from mattools_assets.questions.recordings import RecordedRunError, read_run, run_name
+from mattools_assets.tool_usage.runs import kept_runs
 from mattools_assets.verification.published import Mode
 from mattools_assets.verification.replays import replay
 from resources.outcomes import Status
 from resources.sandbox.pool import SandboxUnavailable
-from resources.sandbox.selection import open_sandbox
 from resources.settings import SettingError, read_settings
 
 
@@ -94,7 +93,7 @@ def main(argv: list[str] | None = None) -> int:
         questions = _questions(arguments, settings.data)
         _no_name_twice(arguments.paths)
         runs = [read_run(path) for path in arguments.paths]
-        with open_sandbox(ENVIRONMENT, settings, LIMITS, arguments.workers) as sandbox:
+        with kept_runs(settings, arguments.workers) as sandbox:
             for row, count, total in replay(sandbox, questions, runs, settings.data / "mattools" / "recorded"):
                 rows.append(row)
                 print(f"[{count}/{total}] {_progress(row)}", flush=True)

@@ -13,7 +13,7 @@ from mattools_assets.tool_usage.entrants import Evaluation
 from mattools_assets.tool_usage.evaluating import answers_of, identity_of
 from mattools_assets.tool_usage.executions import Counted, make_executions
 from mattools_assets.tool_usage.question_sets import ToolUsageError, all_tasks
-from mattools_assets.tool_usage.runs import at_once, kept_runs, packages
+from mattools_assets.tool_usage.runs import kept_runs, packages
 from mattools_assets.tool_usage.scores import broken_references, make_scores
 from resources.conditions import follow_replies
 from resources.freshness import Step
@@ -68,7 +68,7 @@ def _evaluated() -> list[dg.AssetsDefinition]:
             for partition, evaluation in _evaluations(context):
                 answers = lake.read(freshness.ANSWERS.table, evaluation.key).to_pylist()
                 told = _told(context, evaluation)
-                made = make_executions(sandbox, packages(), answers, tasks, at_once(), told)
+                made = make_executions(sandbox, packages(), answers, tasks, sandbox.workers, told)
                 note = freshness.executions_note(made.rows.select(["status"]).to_pylist())
                 store(context, lake, freshness.EXECUTIONS, partition, evaluation.key, made, **note)
 
@@ -79,7 +79,7 @@ def _evaluated() -> list[dg.AssetsDefinition]:
             for partition, evaluation in _evaluations(context):
                 answers = lake.read(freshness.ANSWERS.table, evaluation.key).to_pylist()
                 executions = lake.read(freshness.EXECUTIONS.table, evaluation.key).to_pylist()
-                made = make_scores(sandbox, answers, executions, tasks, at_once(), _told(context, evaluation))
+                made = make_scores(sandbox, answers, executions, tasks, sandbox.workers, _told(context, evaluation))
                 note = freshness.scores_note(made.rows.select(["status"]).to_pylist())
                 store(context, lake, freshness.SCORES, partition, evaluation.key, made, **note)
 

@@ -18,6 +18,8 @@ from mattools_assets.verification.published import Mode, SandboxFailed, verify
 from mattools_assets.verification.verdicts import Verdict
 from resources.outcomes import Status
 from resources.sandbox.environments import environment
+from resources.sandbox.execution import RunsScripts
+from resources.sandbox.kept import KeptRuns
 from resources.sandbox.pool import Sandbox
 
 FORMAT = 3
@@ -66,7 +68,7 @@ def digest(question: PublishedQuestion, answer: RecordedAnswer) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
-def judge(sandbox: Sandbox, question: PublishedQuestion, answer: RecordedAnswer) -> dict[str, Any]:
+def judge(sandbox: RunsScripts, question: PublishedQuestion, answer: RecordedAnswer) -> dict[str, Any]:
     """Executes and verifies one answer in both modes: the row of its verdicts. Raises SandboxFailed."""
     execution = run_answer(sandbox, answer.source, answer.function_name, question.question.files)
     verdicts = {mode.value: _row(verify(sandbox, question, execution, mode)) for mode in Mode}
@@ -95,7 +97,7 @@ def _row(verdict: Verdict) -> dict[str, Any]:
 
 
 def replay(
-    sandbox: Sandbox,
+    sandbox: Sandbox | KeptRuns,
     questions: Mapping[str, PublishedQuestion],
     runs: Iterable[list[RecordedAnswer]],
     folder: Path,

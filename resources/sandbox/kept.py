@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Mapping
@@ -70,13 +71,19 @@ class KeptRuns:
     """Runs scripts as a sandbox does, but none that is kept; the sandbox is opened for the first that is not.
 
     `opening` gives a sandbox of `environment` whose ceiling is `ceiling`; it may raise SandboxUnavailable, and then
-    `run` does. Safe for several threads. A context manager.
+    `run` does. `workers` is how many scripts it runs at a time. Safe for several threads. A context manager.
     """
 
     def __init__(
-        self, executions: Executions, environment: str, ceiling: Limits, opening: Callable[[], Sandbox]
+        self,
+        executions: Executions,
+        environment: str,
+        ceiling: Limits,
+        opening: Callable[[], Sandbox],
+        workers: int | None = None,
     ) -> None:
         self._executions, self._opening, self._ceiling = executions, opening, ceiling
+        self.workers = workers or os.cpu_count() or 1
         self._packages = environments.environment(environment).fingerprint
         self._lock = threading.Lock()
         self._sandbox: Sandbox | None = None
