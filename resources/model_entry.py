@@ -104,7 +104,10 @@ class PriceList(_Strict):
 
 
 class ModelEntry(_Strict):
-    """One model under one set of parameters; `name` is its partition key, `model` what the provider calls it."""
+    """One model under one set of parameters; `name` is its partition key, `model` what the provider calls it.
+
+    `resolutions` and `systems` are the only ones that it is asked under, None is all that there are.
+    """
 
     name: ModelName
     provider: Literal["openai", "anthropic", "openai_compatible", "reference"]
@@ -123,6 +126,7 @@ class ModelEntry(_Strict):
     tokens_per_minute: int | None = Field(default=None, gt=0)
     protocols: tuple[Protocol, ...] = Field(default=("direct",), min_length=1)
     resolutions: tuple[Annotated[int, Field(ge=16, le=400)], ...] | None = None
+    systems: tuple[str, ...] | None = None
     repeats: int = Field(default=1, ge=1, le=100)
 
     @field_validator("prices")

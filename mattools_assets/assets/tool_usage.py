@@ -15,6 +15,7 @@ from mattools_assets.tool_usage.executions import Counted, make_executions
 from mattools_assets.tool_usage.question_sets import ToolUsageError, all_tasks
 from mattools_assets.tool_usage.runs import kept_runs, packages
 from mattools_assets.tool_usage.scores import broken_references, make_scores
+from mattools_assets.triplets.tables import TRIPLETS
 from resources.conditions import follow_replies
 from resources.freshness import Step
 from resources.materializing import SECONDS_BETWEEN_LINES, Context, InLake, InSettings, store
@@ -39,6 +40,7 @@ def _questions() -> dg.AssetsDefinition:
 
     @dg.asset(
         name=step.table.name,
+        deps=[TRIPLETS.name],
         description=step.table.description,
         group_name=GROUP,
         kinds={"python", "parquet"},

@@ -31,10 +31,18 @@ ANSWERS_VERSION = "1"
 
 def evaluations(settings: Settings, entries: Iterable[ModelEntry]) -> list[Evaluation]:
     """The keyless evaluations, and those of the entries that take part. Raises ToolUsageError."""
-    live = [
-        Evaluation(entry.name, system) for entry in entries if PROTOCOL in entry.protocols for system in LIVE_SYSTEMS
-    ]
+    taking = [entry for entry in entries if PROTOCOL in entry.protocols]
+    live = [Evaluation(entry.name, system) for entry in taking for system in systems_of(entry)]
     return [*keyless_evaluations(settings), *live]
+
+
+def systems_of(entry: ModelEntry) -> tuple[str, ...]:
+    """The live systems under which an entry answers. Raises ToolUsageError for a name that is none."""
+    for name in entry.systems or ():
+        if name not in LIVE_SYSTEMS:
+            known = ", ".join(LIVE_SYSTEMS)
+            raise ToolUsageError(f"models.yaml: model {entry.name!r}, field systems: {name!r} is none; use {known}")
+    return LIVE_SYSTEMS if entry.systems is None else entry.systems
 
 
 def answers_of(

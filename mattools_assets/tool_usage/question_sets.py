@@ -1,7 +1,8 @@
 """All questions at hand, of every set, each with its reference answer and what its answers and verdicts depend on.
 
-The own set always is. The published one, and runs that were recorded on it, are read from the folder that
-CONDMAT_MATTOOLS names: `questions.jsonl`, `test_files.tar.xz` and `recorded/*.jsonl`, or a checkout of MatTools.
+The own set always is, and so are triplets of the test suite that a person accepted. The published one, and runs that
+were recorded on it, are read from the folder that CONDMAT_MATTOOLS names: `questions.jsonl`, `test_files.tar.xz` and
+`recorded/*.jsonl`, or a checkout of MatTools.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from pathlib import Path
 
 from mattools_assets.questions.contract import Question
 from mattools_assets.questions.inputs import PREFIX, InputFiles, InputFilesError, read_folder, unpack
-from mattools_assets.questions.own import OwnQuestion, own_questions
+from mattools_assets.questions.own import OwnQuestion, OwnQuestionError, own_questions
 from mattools_assets.questions.published import SEGMENTS, PublishedQuestion, PublishedQuestionError, read_published
 from mattools_assets.systems.replies import Function
-from resources.lake import combined_hash
+from mattools_assets.triplets.stages import accepted_questions
+from mattools_assets.triplets.tables import TRIPLETS as TRIPLET_SET
+from resources.lake import Lake, LakeError, combined_hash
 from resources.settings import Settings
 
-OWN, PUBLISHED = "own", "published"
+OWN, PUBLISHED, TRIPLETS = "own", "published", "triplets"
 ARCHIVE = "test_files.tar.xz"
 
 
@@ -81,7 +84,19 @@ def all_tasks(settings: Settings) -> dict[tuple[str, str], Task]:
     tasks = [Task(OWN, own) for own in own_questions()]
     if settings.mattools is not None:
         tasks += [Task(PUBLISHED, item) for item in published_questions(settings.mattools, settings.data)]
+    tasks += [Task(TRIPLETS, own) for own in _accepted(settings)]
     return {(task.question_set, task.id): task for task in tasks}
+
+
+def _accepted(settings: Settings) -> list[OwnQuestion]:
+    """The triplets that a person accepted, of the test suite at hand."""
+    lake = Lake(settings.lake)
+    if settings.test_suite is None or lake.stored(TRIPLET_SET, {}) is None:
+        return []
+    try:
+        return accepted_questions(lake.read(TRIPLET_SET, {}).to_pylist(), settings.test_suite)
+    except (LakeError, OwnQuestionError) as error:
+        raise ToolUsageError(str(error)) from None
 
 
 def published_questions(folder: Path, data: Path) -> list[PublishedQuestion]:

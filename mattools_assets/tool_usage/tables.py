@@ -16,7 +16,7 @@ TOOL_QUESTIONS = LakeTable(
     "The questions of tool usage: one row a question of a set.",
     (),
     (
-        Column("question_set", _TEXT, "own or published"),
+        Column("question_set", _TEXT, "own, published or triplets"),
         Column("question_id", _TEXT, "the question, unique within its set"),
         Column("topic", _TEXT, "what the question is about"),
         Column("text", _TEXT, "the question as it is put to a model"),
@@ -33,7 +33,7 @@ _IDENTITY = (
     Column("system", _TEXT, "the partition: a live system, reference, or recorded"),
     Column("origin", _TEXT, "live or recorded"),
     Column("answered_as", _TEXT, "the system that answered; of recorded runs the one that they name"),
-    Column("question_set", _TEXT, "own or published"),
+    Column("question_set", _TEXT, "own, published or triplets"),
     Column("question_id", _TEXT, "the question, unique within its set"),
     Column("repeat", _WHOLE, "number of the repetition, from 0"),
 )
@@ -107,7 +107,7 @@ TOOL_SCORES = LakeTable(
     ("model", "system"),
     (
         *_IDENTITY,
-        Column("mode", _TEXT, "whose rules hold: paper or corrected; the own set knows corrected only"),
+        Column("mode", _TEXT, "whose rules hold: paper or corrected; only the published set knows paper"),
         Column("topic", _TEXT, "what the question is about"),
         Column("status", _TEXT, "how the execution ended; sandbox_error also where the verification met one"),
         Column("runnable", _TRUTH, "whether the function returned a dictionary; null without a verdict", True),

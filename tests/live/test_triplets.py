@@ -16,6 +16,7 @@ from mattools_assets.assets.triplets import PROTOCOL
 from mattools_assets.definitions import build_defs
 from mattools_assets.partitions import model_partitions
 from mattools_assets.questions.own import read_entry
+from mattools_assets.tool_usage.question_sets import all_tasks
 from mattools_assets.tool_usage.runs import kept_runs
 from mattools_assets.triplets.drafting import TOPIC
 from mattools_assets.triplets.proof import unproven
@@ -158,6 +159,7 @@ def test_from_unit_test_to_accepted_set_and_back(settings: Settings, runs: KeptR
         assert settings.test_suite is not None
         (question,) = accepted_questions([accepted], settings.test_suite)
         assert set(question.question.properties) == set(PROPERTIES)
+        assert ("triplets", question.question.id) in all_tasks(settings)
 
         edited = yaml.safe_load(path.read_text())["question"]
         edited["properties"]["n_sites"]["value"] = 3

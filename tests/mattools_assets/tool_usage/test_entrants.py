@@ -10,8 +10,17 @@ import pytest
 
 from mattools_assets.questions.own import OwnQuestion
 from mattools_assets.tool_usage.answers import keyless_answers
-from mattools_assets.tool_usage.entrants import RECORDED, REFERENCE, Evaluation, keyless_evaluations, parts_of
+from mattools_assets.tool_usage.entrants import (
+    LIVE_SYSTEMS,
+    RECORDED,
+    REFERENCE,
+    Evaluation,
+    keyless_evaluations,
+    parts_of,
+)
+from mattools_assets.tool_usage.evaluating import evaluations
 from mattools_assets.tool_usage.question_sets import PUBLISHED, Task, ToolUsageError, all_tasks
+from resources.model_entry import ModelEntry
 from resources.settings import SettingError, Settings, read_settings
 
 
@@ -97,3 +106,16 @@ def test_text_and_files_make_the_question_and_values_the_verification(tasks: dic
     assert len({each.question_hash for each in (task, reworded, refiled)}) == 3
     assert rescored.question_hash == task.question_hash
     assert rescored.verification_hash != task.verification_hash
+
+
+def test_an_entry_names_the_systems_that_it_answers_under(settings: Settings) -> None:
+    named = {"name": "m", "provider": "openai_compatible", "model": "m", "base_url": "http://h/v1"}
+    every = ModelEntry.model_validate(named | {"protocols": ["tools"]})
+    two = ModelEntry.model_validate(named | {"protocols": ["tools"], "systems": ["single", "rag-4"]})
+    none = ModelEntry.model_validate(named | {"protocols": ["qa"]})
+    assert [each.system for each in evaluations(settings, [two])] == [REFERENCE, "single", "rag-4"]
+    assert len(evaluations(settings, [every])) == 1 + len(LIVE_SYSTEMS)
+    assert evaluations(settings, [none]) == [Evaluation(REFERENCE, REFERENCE)]
+    wrong = two.model_copy(update={"systems": ("rag-5",)})
+    with pytest.raises(ToolUsageError, match=r"model 'm', field systems: 'rag-5' is none"):
+        evaluations(settings, [wrong])
