@@ -48,6 +48,8 @@ def main() -> int:
         with open_instance(settings.dagster_home) as instance:
             knowledge = bring_up_to_date(settings, entries, instance)
             tools = bring_tools_up_to_date(settings, evaluations(settings, entries), instance)
+            for line in tools.left_out:
+                print(line, file=sys.stderr)
             built = bring_reports_up_to_date(settings, instance)
         print_summary(settings, (knowledge, tools), tools.refused, reports_built=built)
         if tools.refused:

@@ -9,8 +9,11 @@ import dagster as dg
 
 from mattools_assets.definitions import build_defs
 from mattools_assets.partitions import model_partitions, tool_key
+from mattools_assets.source.tables import CODE_OBJECTS
 from mattools_assets.systems.catalogue import SYSTEMS
 from mattools_assets.systems.opening import Place, why_off
+from mattools_assets.systems.recall import RECALL, stale_recall
+from mattools_assets.systems.sources import SOURCES, is_there
 from mattools_assets.tool_automation import missing_models
 from mattools_assets.tool_usage import freshness
 from mattools_assets.tool_usage.entrants import PROTOCOL, Evaluation
@@ -25,12 +28,16 @@ from resources.settings import Settings
 
 @dataclass
 class ToolsDone:
-    """What was carried out, which checks did not pass, and what could not be evaluated and why."""
+    """What was carried out, which checks did not pass, and what could not be evaluated and why.
+
+    `left_out` has a line for each system that misses something that only the user can bring.
+    """
 
     runs: int = 0
     partitions: int = 0
     failed_checks: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
 
 def bring_tools_up_to_date(
@@ -55,7 +62,8 @@ def bring_tools_up_to_date(
     models = str(model_partitions(PROTOCOL).name)
     instance.add_dynamic_partitions(models, missing_models(instance, evaluations))
     place = Place(lake, settings, registry)
-    for asset, source in _stale_sources(place, evaluations, done):
+    evaluations = _split_off(place, evaluations, done)
+    for asset, source in _stale_documents(place, evaluations, done):
         try:
             _execute(job, instance, [asset], source, done)
         except (EmbeddingFailed, LakeError) as error:
@@ -71,15 +79,35 @@ def bring_tools_up_to_date(
     return done
 
 
-def _stale_sources(place: Place, evaluations: Sequence[Evaluation], done: ToolsDone) -> list[tuple[str, str]]:
-    """(asset, source) of the documents that the live systems need and that are to be made, each once."""
-    found: list[tuple[str, str]] = []
+def _stale_documents(place: Place, evaluations: Sequence[Evaluation], done: ToolsDone) -> list[tuple[str, str]]:
+    """(asset, source) of the documents to retrieve from that are to be made, each once.
+
+    All that there are, so that recall is known before anyone is asked; those alone that live systems need when an
+    embedder is paid for.
+    """
+    if place.lake.stored(CODE_OBJECTS, {}) is None:
+        return []
+    try:
+        live = [SYSTEMS[each.system] for each in evaluations if each.system in SYSTEMS]
+        names = {source for system in live for source in system.sources} if place.is_asked else set(SOURCES)
+        there = [source for source in SOURCES if source in names and is_there(place.means, source)]
+        stale = place.stale(there)
+        made = list(dict.fromkeys(source for _, source in stale))
+        measured = stale_recall(place, [source for source in there if source not in made])
+        return [*stale, *((RECALL.table.name, source) for source in made), *measured]
+    except (EmbedderError, LakeError) as error:
+        done.refused.append(str(error))
+        return []
+
+
+def _split_off(place: Place, evaluations: Sequence[Evaluation], done: ToolsDone) -> list[Evaluation]:
+    """The evaluations whose systems can work here; a line for each system that cannot."""
+    off: dict[str, str] = {}
     for name in dict.fromkeys(each.system for each in evaluations if each.system in SYSTEMS):
-        try:
-            found += [] if why_off(SYSTEMS[name], place) else place.stale(SYSTEMS[name].sources)
-        except (EmbedderError, LakeError) as error:
-            done.refused.append(f"{name}: {error}")
-    return list(dict.fromkeys(found))
+        if line := why_off(SYSTEMS[name], place):
+            off[name] = line
+    done.left_out += off.values()
+    return [each for each in evaluations if each.system not in off]
 
 
 def _execute(

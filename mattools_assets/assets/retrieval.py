@@ -6,7 +6,7 @@ from collections.abc import Callable
 import dagster as dg
 
 from mattools_assets.systems.opening import CHUNKS, VECTORS, Place
-from mattools_assets.systems.recall import RECALL, make_recall
+from mattools_assets.systems.recall import RECALL, make_recall, recall_note
 from mattools_assets.systems.sources import SOURCES, make_chunks
 from resources.lake import Lake
 from resources.llm.ledger import Ledger
@@ -65,7 +65,7 @@ def _recall() -> dg.AssetsDefinition:
             for source in context.partition_keys:
                 made = asyncio.run(make_recall(place, source, ledger))
                 key = {"source": source, "embedder": place.embedder}
-                store(context, lake, RECALL, source, key, made)
+                store(context, lake, RECALL, source, key, made, questions=recall_note())
 
     return retrieval_recall
 

@@ -16,7 +16,7 @@ from resources.lake import Lake, combined_hash
 from resources.llm.ledger import Ledger
 from resources.llm.spending import budget_of
 from resources.registry import Registry, read_environment
-from resources.retrieval.choice import chosen_name, opened_embedder
+from resources.retrieval.choice import chosen_entry, chosen_name, opened_embedder
 from resources.retrieval.search import BM25
 from resources.retrieval.tables import RETRIEVAL_CHUNKS, RETRIEVAL_VECTORS
 from resources.settings import Settings
@@ -42,6 +42,12 @@ class Place:
     def embedder(self) -> str:
         """The name of the embedder in use, `bm25` for words. Raises EmbedderError."""
         return chosen_name(self.settings.embedder, self.registry, read_environment(self.settings.models_file))
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the embedder is a provider's model. Raises EmbedderError."""
+        environment = read_environment(self.settings.models_file)
+        return chosen_entry(self.settings.embedder, self.registry, environment) is not None
 
     def chunks_note(self, source: str) -> Provenance | None:
         """What a file of chunks made now would note; None without code. Raises SourceMissing."""

@@ -19,10 +19,10 @@ from mattools_assets.source.tables import CODE_OBJECTS
 from mattools_assets.systems.base import K
 from mattools_assets.systems.library import open_library
 from mattools_assets.systems.needed import needed_objects
-from mattools_assets.systems.opening import VECTORS, Place
+from mattools_assets.systems.opening import Place
 from mattools_assets.systems.sources import CODE, OFFICIAL_DOCS, SOURCES, SourceMissing
-from resources.freshness import Step
-from resources.lake import Column, Lake, LakeError, LakeTable
+from resources.freshness import Step, is_good
+from resources.lake import Column, Lake, LakeError, LakeTable, combined_hash
 from resources.llm.database import LedgerError
 from resources.llm.ledger import Ledger
 from resources.llm.spending import budget_of
@@ -51,7 +51,7 @@ RETRIEVAL_RECALL = LakeTable(
         Column("found", pa.list_(_TEXT), "those of them that one of the k chunks is about"),
     ),
 )
-RECALL = Step(RETRIEVAL_RECALL, (RETRIEVAL_CHUNKS, VECTORS.table), "1")
+RECALL = Step(RETRIEVAL_RECALL, (RETRIEVAL_CHUNKS,), "1")
 
 About = Callable[[Chunk], set[str]]
 Row = Mapping[str, Any]
@@ -87,6 +87,23 @@ async def make_recall(place: Place, source: str, ledger: Ledger) -> Made:
                 }
             )
     return Made(RETRIEVAL_RECALL.rows(rows), {**summary(rows), "made from": library.labels[source]})
+
+
+def recall_note() -> str:
+    """Identity of the questions and their solutions."""
+    return combined_hash(*(text for own in own_questions() for text in (own.question.text, own.solution)))
+
+
+def stale_recall(place: Place, sources: Iterable[str]) -> list[tuple[str, str]]:
+    """(asset, source) whose recall is missing or no longer good; to be asked when chunks and vectors are good."""
+    keys = [{"source": source, "embedder": place.embedder} for source in sources]
+    return [
+        (RETRIEVAL_RECALL.name, key["source"])
+        for key in keys
+        if not is_good(
+            place.lake.stored(RETRIEVAL_RECALL, key), RECALL.provenance(place.lake, key, questions=recall_note())
+        )
+    ]
 
 
 def about_in(source: str, objects: Sequence[Row]) -> About:

@@ -84,6 +84,11 @@ def object_documents(means: Means) -> tuple[str, list[Document]]:
     return writer, list(_documents(objects, texts))
 
 
+def is_there(means: Means, name: str) -> bool:
+    """Whether a source could be made here."""
+    return name != OFFICIAL_DOCS or means.official_docs is not None
+
+
 def _writer(lake: Lake) -> str | None:
     """The model whose documents there are; of several the one with the most, by name where they have as many."""
     counts = {}

@@ -13,6 +13,7 @@ from mattools_assets.questions.own import own_questions
 from mattools_assets.systems.catalogue import SYSTEMS
 from mattools_assets.tool_usage.runs import kept_runs
 from resources.lake import Lake
+from resources.llm.retry import RetryPolicy
 from resources.local_model import CONTEXT, NAME, LocalModelError, serving
 from resources.model_entry import Capabilities, ModelEntry, Parameters
 from resources.outcomes import Status
@@ -22,7 +23,8 @@ from tests.mattools_assets.systems.performing import all_in_ledger, ledger_rows,
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 # Replies are cut short, so that the hundred or so of them take minutes on two processors.
-MOST_TOKENS = 200
+MOST_TOKENS = 96
+PATIENT = RetryPolicy(try_seconds=900)
 
 
 def missing(reason: str) -> None:
@@ -62,7 +64,15 @@ async def test_every_answer_has_a_status(name: str, address: str, library: Lake,
     question = next(own.question for own in own_questions() if own.question.id == "rock-salt")
     with kept_runs(read_settings({**os.environ, "CONDMAT_DATA": str(tmp_path)})) as runs:
         answer = await perform(
-            system, library, address, tmp_path, question, model=model, runs=runs, workspace=tmp_path / "index"
+            system,
+            library,
+            address,
+            tmp_path,
+            question,
+            model=model,
+            policy=PATIENT,
+            runs=runs,
+            workspace=tmp_path / "index",
         )
     print(f"{name}: {answer.status}, {len(answer.asked)} requests, {answer.error}")
     assert answer.status.is_scored, answer.error

@@ -90,9 +90,9 @@ async def perform(
     system: System, lake: Lake, address: str, folder: Path, question: Question = QUESTION, **more: Any
 ) -> ToolAnswer:
     """The system's answer, with everything real but the model; `more` goes to the surroundings."""
-    model = more.pop("model", None) or entry(address)
+    model, policy = more.pop("model", None) or entry(address), more.pop("policy", QUICK)
     with Ledger(f"sqlite:///{folder / 'ledger.sqlite'}") as ledger:
-        async with Client(model, ledger, {}, policy=QUICK) as client:
+        async with Client(model, ledger, {}, policy=policy) as client:
             library = open_library(lake, system.sources, None)
             around = LedgeredSurroundings(client, model, library, purpose=f"tools {system.name}", **more)
             return await answer_question(system, question, around)

@@ -16,7 +16,7 @@ from mattools_assets.source.tables import CODE_OBJECTS
 from mattools_assets.systems.catalogue import SYSTEMS
 from mattools_assets.systems.needed import needed_objects
 from mattools_assets.systems.opening import Place, system_identity, why_off
-from mattools_assets.systems.recall import about_in, summary
+from mattools_assets.systems.recall import about_in, stale_recall, summary
 from mattools_assets.systems.sources import CODE, OBJECT_DOCS, OBJECT_DOCS_SPLIT, OFFICIAL_DOCS, SOURCES
 from resources.lake import Lake
 from resources.registry import load_registry
@@ -133,7 +133,9 @@ def test_assets_make_what_is_stale_and_nothing_else(place: Place, source: str) -
     assert place.stale([source]) == []
     key = {"source": source, "embedder": place.embedder}
     assert place.lake.read(RETRIEVAL_VECTORS, key).num_rows > 0
+    assert stale_recall(place, [source]) == [("retrieval_recall", source)]
     assert materialize(place, "retrieval_recall", source).success
+    assert stale_recall(place, [source]) == []
 
 
 def test_words_need_no_vectors(place: Place, tmp_path: Path) -> None:
