@@ -56,12 +56,18 @@ def _evaluated() -> list[dg.AssetsDefinition]:
     @_asset(freshness.ANSWERS, None)
     def tool_answers(context: Context, lake: InLake, settings: InSettings) -> None:
         tasks, registry = all_tasks(settings), load_registry(settings.models_file)
+        refused = []
         for partition, evaluation in _evaluations(context):
-            made = answers_of(evaluation, lake, settings, registry, tasks, _told(context, evaluation))
-            note = freshness.answers_note(
-                identity_of(evaluation, lake, settings, registry, tasks), made.rows.select(["status"]).to_pylist()
-            )
+            try:
+                made = answers_of(evaluation, lake, settings, registry, tasks, _told(context, evaluation))
+            except ToolUsageError as error:
+                refused.append(str(error))  # the others do not depend on it
+                continue
+            identity = identity_of(evaluation, lake, settings, registry, tasks)
+            note = freshness.answers_note(identity, made.rows.select(["status"]).to_pylist())
             store(context, lake, freshness.ANSWERS, partition, evaluation.key, made, **note)
+        if refused:
+            raise ToolUsageError("; ".join(refused))
 
     @_asset(freshness.EXECUTIONS, follow_replies(freshness.ANSWERS.table.name))
     def tool_executions(context: Context, lake: InLake, settings: InSettings) -> None:

@@ -48,10 +48,10 @@ def systems_of(entry: ModelEntry) -> tuple[str, ...]:
 def answers_of(
     evaluation: Evaluation, lake: Lake, settings: Settings, registry: Registry, tasks: Tasks, told: Counted
 ) -> Made:
-    """The rows of `tool_answers`. Raises ToolUsageError, also for a pair that is no evaluation."""
+    """The rows of `tool_answers`; a pair that is no evaluation has none, and a remark why. Raises ToolUsageError."""
+    if why := _no_evaluation(evaluation, settings, registry):
+        return Made(TOOL_ANSWERS.rows([]), {"no evaluation": why})
     if evaluation.system in (REFERENCE, RECORDED):
-        if evaluation not in keyless_evaluations(settings):
-            raise ToolUsageError(_no_evaluation(evaluation))
         return keyless_answers(evaluation, tasks, settings)
     entry, system = registry[evaluation.model], LIVE[evaluation.system]
     place = Place(lake, settings, registry)
@@ -66,6 +66,8 @@ def answers_of(
 
 def identity_of(evaluation: Evaluation, lake: Lake, settings: Settings, registry: Registry, tasks: Tasks) -> str:
     """The `entrant_hash` of an evaluation: whom it is that answers, and how; repetitions count too."""
+    if _no_evaluation(evaluation, settings, registry):
+        return ""
     if evaluation.system in (REFERENCE, RECORDED):
         return keyless_identity(evaluation, tasks, settings)
     entry = registry[evaluation.model]
@@ -90,10 +92,16 @@ def _place(task: Task, repeat: int) -> tuple[str, ...]:
     return task.question_set, task.id, task.question_hash, str(repeat)
 
 
-def _no_evaluation(evaluation: Evaluation) -> str:
-    if evaluation.system == REFERENCE:
-        return f"{evaluation.model} under {REFERENCE}: reference solutions are no model's; choose {REFERENCE} for both"
-    return (
-        f"{evaluation.model} under {RECORDED}: nothing of it is recorded where CONDMAT_MATTOOLS points; "
-        f"choose one of {', '.join(LIVE_SYSTEMS)} for a model whose entry has the protocol {PROTOCOL}"
-    )
+def _no_evaluation(evaluation: Evaluation, settings: Settings, registry: Registry) -> str | None:
+    """Why a pair of model and system is none, or None: a range of partitions has all pairs."""
+    if evaluation.system in (REFERENCE, RECORDED):
+        if evaluation in keyless_evaluations(settings):
+            return None
+        reasons = {REFERENCE: "reference solutions are no model's", RECORDED: "nothing of it is recorded"}
+        return reasons[evaluation.system]
+    if evaluation.model not in {entry.name for entry in registry.entries}:
+        return "it is not in models.yaml"
+    entry = registry[evaluation.model]
+    if PROTOCOL not in entry.protocols:
+        return f"its entry in models.yaml has not the protocol {PROTOCOL}"
+    return None if evaluation.system in systems_of(entry) else "its entry in models.yaml leaves this system out"

@@ -115,7 +115,29 @@ def test_what_cannot_be_asked_is_one_line(tmp_path: Path, settings: Settings, ta
         return str(error.value)
 
     assert "NO_SUCH_KEY is not set" in refused("single")
-    assert "choose reference for both" in refused("reference")
-    assert "nothing of it is recorded" in refused("recorded")
     registry = registry_with(tmp_path, "http://127.0.0.1:9/v1")
     assert "materialize retrieval_chunks" in refused("rag-1")
+
+
+@pytest.mark.parametrize(
+    ("model", "system", "words"),
+    [
+        ("small", "reference", "no model's"),
+        ("small", "recorded", "nothing of it is recorded"),
+        ("small", "rag-1", "leaves this system out"),
+        ("other", "single", "not the protocol tools"),
+        ("reference", "single", "not in models.yaml"),
+    ],
+)
+def test_pairs_that_are_no_evaluation_have_no_answers(
+    tmp_path: Path, settings: Settings, tasks: Tasks, model: str, system: str, words: str
+) -> None:
+    """Dagster's ranges over models and systems hold all pairs; these fail no run."""
+    entry = {"name": "small", "provider": "openai_compatible", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
+    models = [entry | {"protocols": ["tools"], "systems": ["single"]}, entry | {"name": "other", "protocols": ["qa"]}]
+    (tmp_path / "models.yaml").write_text(yaml.safe_dump({"models": models}))
+    registry, pair = load_registry(tmp_path / "models.yaml"), Evaluation(model, system)
+    made = answers_of(pair, Lake(settings.lake), settings, registry, tasks, lambda *_: None)
+    assert made.rows.num_rows == 0
+    assert words in str(made.remarks["no evaluation"])
+    assert identity_of(pair, Lake(settings.lake), settings, registry, tasks) == ""
