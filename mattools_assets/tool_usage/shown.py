@@ -10,7 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mattools_assets.tool_usage.question_sets import Tasks
+from mattools_assets.tool_usage.question_sets import Task, Tasks
+from mattools_assets.verification.comparison import shown
+from resources.sandbox.decoding import decode
 
 SHOWN = 6
 MAX_QUESTION, MAX_CODE, MAX_CELL = 1_500, 4_000, 240
@@ -58,6 +60,23 @@ def _rank(score: Mapping[str, Any]) -> tuple[int, str, str]:
     return kind, score["question_set"], score["question_id"]
 
 
+def _table(findings: Sequence[Mapping[str, Any]], returned: Mapping[Any, Any], task: Task) -> str:
+    lines = ["| property | expected | got | finding | |", "|---|---|---|---|---|"]
+    for item in findings:
+        name = item["property"]
+        got = shown(returned[name]) if name in returned else ""
+        cells = (span(task.expected(name)[1]), span(got), item["finding"], span(item["detail"]))
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _returned(execution: Mapping[str, Any]) -> Mapping[Any, Any]:
+    """The dictionary that a function returned, decoded; empty where it was none."""
+    encoded = (execution["result"] or "null").encode()
+    result = decode(encoded, len(encoded))
+    return result if isinstance(result, dict) else {}
+
+
 def _case(case: Case, tasks: Tasks) -> str:
     answer, execution, score = case
     task = tasks[answer["question_set"], answer["question_id"]]
@@ -69,12 +88,7 @@ def _case(case: Case, tasks: Tasks) -> str:
     if answer["source"]:
         parts.append(fenced(marked(answer["source"], task.question.properties), "python"))
     if score["findings"]:
-        lines = [
-            f"| `{item['property']}` | {span(task.expected(item['property'])[1])} | {item['finding']} | "
-            f"{span(item['detail'])} |"
-            for item in score["findings"]
-        ]
-        parts.append("\n".join(["| property | expected | finding | got |", "|---|---|---|---|", *lines]))
+        parts.append(_table(score["findings"], _returned(execution), task))
     if execution["stderr"].strip():
         parts.append(fenced(execution["stderr"].strip()[-600:], "text"))
     return "\n\n".join(parts)

@@ -173,4 +173,4 @@ def test_the_ui_shows_code_and_what_was_expected(settings: Settings) -> None:
     assert "```python" in shown
     assert "# <- result" in shown
     assert "wrong_value" in shown
-    assert "| property | expected | finding | got |" in shown
+    assert "| property | expected | got | finding | |" in shown

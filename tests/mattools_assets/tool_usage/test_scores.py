@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from mattools_assets.questions.contract import Question
+from mattools_assets.questions.published import PublishedQuestion
 from mattools_assets.tool_usage.answers import keyless_answers
 from mattools_assets.tool_usage.entrants import REFERENCE, Evaluation
 from mattools_assets.tool_usage.executions import UNVERIFIED, make_executions
-from mattools_assets.tool_usage.question_sets import Task
+from mattools_assets.tool_usage.question_sets import PUBLISHED, Task
 from mattools_assets.tool_usage.runs import packages
 from mattools_assets.tool_usage.scores import exception_of, make_scores
 from resources.outcomes import Status
@@ -62,6 +64,8 @@ def test_right_wrong_and_broken_answers(tmp_path: Path, answers: list[dict[str, 
     assert "LinAlgError" in remarks["failures"]
     # The part-right answer is the most instructive one.
     assert remarks["answers"].startswith(f"**{second.id}**")
+    line = next(line for line in remarks["answers"].splitlines() if line.startswith(f"| `{mutated.name}`"))
+    assert f"| `{mutated.expected.value!r}` | `{mutated.mutant!r}` | wrong_value |" in line
 
 
 def test_what_is_not_the_models_fault_has_no_score(tmp_path: Path, answers: list[dict[str, Any]], tasks: Tasks) -> None:
@@ -106,3 +110,21 @@ def test_sandbox_failures_are_tried_again(tmp_path: Path, tasks: Tasks) -> None:
 def test_classes_of_exceptions(stderr: str, name: str | None) -> None:
     assert exception_of({"status": "code_error", "stderr": stderr}) == name
     assert exception_of({"status": "ok", "stderr": stderr}) is None
+
+
+def test_paper_mode_knows_no_function_that_its_harness_would_not_find(tmp_path: Path, settings: Settings) -> None:
+    """No sandbox is asked: in corrected mode None alone is no answer either, but for another reason."""
+    question = Question("test_it", "topic", "What?", ("p", "q"))
+    verification = "def test_it(properties):\n    expected_properties = {}\n    errors = []\n    return 'ok'\n"
+    task = Task(PUBLISHED, PublishedQuestion(question, verification))
+    source = "def f():\n    return {'p': None}\n"
+    keep(tmp_path, task, source, "f", done({"p": None}))
+    tasks = {(PUBLISHED, "test_it"): task}
+    (answer,) = keyless_answers(Evaluation(REFERENCE, REFERENCE), tasks, settings).rows.to_pylist()
+    rows, _ = scored(tmp_path, [answer | {"source": source, "function_name": "f", "as_published": False}], tasks)
+    assert [(row["mode"], row["runnable"], row["n_passed"]) for row in rows] == [
+        ("paper", False, 0),
+        ("corrected", False, 0),
+    ]
+    assert {item["detail"] for item in rows[0]["findings"]} == {"the published harness finds no function in the reply"}
+    assert {item["finding"] for item in rows[1]["findings"]} == {"none"}
