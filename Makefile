@@ -6,7 +6,7 @@ LOCAL_MODEL := $(VENV)/.local-model
 GRAPH_RAG := $(VENV)/.graph-rag
 UV_VERSION := 0.13.9
 
-.PHONY: run run-mattools ui test test-live sandbox local-model graph-rag estimate ledger-export lint requirements bench clean
+.PHONY: run run-mattools ui test test-live sandbox local-model graph-rag estimate estimate-mattools ledger-export lint requirements bench clean
 
 run: $(INSTALLED)
 	$(BIN)/python -m cme_assets.run
@@ -31,6 +31,10 @@ test-live: $(INSTALLED) $(LOCAL_MODEL) $(GRAPH_RAG)
 # What enabled models, or those named in MODELS, would cost, before anything is asked.
 estimate: $(INSTALLED)
 	$(BIN)/python -m cme_assets.estimate $(MODELS)
+
+# The same for MatTools' documents, questions and answers.
+estimate-mattools: $(INSTALLED)
+	$(BIN)/python -m mattools_assets.estimate $(MODELS)
 
 # All requests and replies as Parquet and JSONL.
 ledger-export: $(INSTALLED)

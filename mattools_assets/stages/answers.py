@@ -74,11 +74,7 @@ async def given_answers(
     lake: Lake, settings: Settings, ledger: Ledger, entry: ModelEntry
 ) -> AsyncGenerator[tuple[str, Made], None]:
     """The entry's name and its answers; what it has answered before is kept. Raises LakeError and LedgerError."""
-    plan = [
-        (sample, one)
-        for sample, question in sampled(all_questions(lake), settings)
-        for one in _times(question, entry.repeats)
-    ]
+    plan = _plan(lake, settings, entry)
     rows = _kept(lake, entry)
     open_ones = {one.identity: one for _, one in plan if one.identity not in rows}
     if entry.provider == "reference":
@@ -88,6 +84,25 @@ async def given_answers(
             rows[one.identity] = _row(entry, one, answer)
     made = [{**rows[one.identity], "sample": sample} for sample, one in plan]
     yield entry.name, Made(QA_ANSWERS.rows(made), _remarks(made, len(open_ones)))
+
+
+def open_requests(lake: Lake, settings: Settings, entry: ModelEntry) -> list[ChatRequest]:
+    """What the entry would be asked now, had the ledger nothing of it. Raises LakeError."""
+    kept = _kept(lake, entry)
+    return [_request(one) for _, one in _plan(lake, settings, entry) if one.identity not in kept]
+
+
+def _plan(lake: Lake, settings: Settings, entry: ModelEntry) -> list[tuple[str, _Asked]]:
+    return [
+        (sample, one)
+        for sample, question in sampled(all_questions(lake), settings)
+        for one in _times(question, entry.repeats)
+    ]
+
+
+def _request(one: _Asked) -> ChatRequest:
+    purpose = f"mattools qa {one.question.kind.value}"
+    return ChatRequest([{"role": "user", "content": one.prompt}], one.repeat, purpose)
 
 
 def _times(question: Question, repeats: int) -> Iterator[_Asked]:
@@ -115,12 +130,7 @@ def _kept(lake: Lake, entry: ModelEntry) -> dict[Identity, Row]:
 async def _ask(
     settings: Settings, ledger: Ledger, entry: ModelEntry, open_ones: Sequence[_Asked]
 ) -> AsyncGenerator[tuple[_Asked, Answer], None]:
-    asked = {
-        ChatRequest(
-            [{"role": "user", "content": one.prompt}], one.repeat, f"mattools qa {one.question.kind.value}"
-        ): one
-        for one in open_ones
-    }
+    asked = {_request(one): one for one in open_ones}
     keys = read_environment(settings.models_file)
     async for answer in answers_of(entry, lambda: list(asked), ledger, keys, budget_of(settings), _log):
         yield asked[answer.request], answer

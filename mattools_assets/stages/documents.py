@@ -14,7 +14,7 @@ import pyarrow as pa
 from mattools_assets.docs.asking import asking
 from mattools_assets.docs.graph import CodeGraph, Documented, read_graph
 from mattools_assets.docs.identity import document_identities
-from mattools_assets.docs.prompts import PROMPT_VERSION
+from mattools_assets.docs.prompts import PROMPT_VERSION, document_prompt
 from mattools_assets.docs.tables import LLM_DOCS, documents_table, read_documents
 from mattools_assets.docs.writing import (
     DEFAULT_BUDGET,
@@ -35,6 +35,7 @@ from resources.llm.answer import Tally
 from resources.llm.asking import SECONDS_BETWEEN_LINES
 from resources.llm.client import Client
 from resources.llm.ledger import Ledger
+from resources.llm.request import ChatRequest
 from resources.llm.spending import budget_of
 from resources.markdown import fenced, markdown_table
 from resources.model_entry import ModelEntry
@@ -118,6 +119,16 @@ def prompt_budget(entry: ModelEntry) -> int:
     # The model's own tokens may be shorter than the ones counted here.
     left = int(0.8 * (entry.context_length - entry.parameters.max_output_tokens))
     return max(LEAST_BUDGET, min(DEFAULT_BUDGET, left))
+
+
+def document_requests(lake: Lake, entry: ModelEntry) -> list[ChatRequest]:
+    """About what the entry is asked for all documents: heads stand in for documents not written yet.
+
+    Raises LakeError.
+    """
+    graph, budget = stored_graph(lake), prompt_budget(entry)
+    prompts = (document_prompt(item, graph, {}, budget) for item in graph.objects.values())
+    return [ChatRequest([{"role": "user", "content": prompt}], purpose="mattools docs") for prompt in prompts]
 
 
 def unfinished(made: Made) -> int:

@@ -96,6 +96,11 @@ def _passages(lake: Lake, settings: Settings, kind: QuestionKind) -> list[Passag
     return read_passages(lake.read(PYMATGEN_DOC, {"doc_source": settings.knowledge.doc_source}), kind)
 
 
+def synthesis_requests(lake: Lake, settings: Settings, entry: ModelEntry, kind: QuestionKind) -> list[ChatRequest]:
+    """What the entry is asked to write all its questions of one kind. Raises LakeError."""
+    return [_synthesis(entry, passage) for passage in _passages(lake, settings, kind)]
+
+
 def _synthesis(entry: ModelEntry, passage: Passage) -> ChatRequest:
     prompt = synthesis_prompt(passage, tags=not entry.capabilities.structured)
     return ChatRequest(

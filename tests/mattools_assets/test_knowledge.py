@@ -13,12 +13,15 @@ import pytest
 from mattools_assets import freshness, planning
 from mattools_assets.bring_up_to_date import Refused
 from mattools_assets.docs.tables import LLM_DOCS
+from mattools_assets.estimate import estimates
 from mattools_assets.freshness import Step
 from mattools_assets.qa.questions import QA_CODE, QA_DOC, QA_DROPPED
 from mattools_assets.qa.scores import QA_ACCURACY, QA_ANSWERS, QA_SCORES
 from mattools_assets.source.errors import SourceError
 from mattools_assets.source.tables import CODE_OBJECTS, REFERENCES
 from resources.lake import Lake
+from resources.llm.ledger import Ledger
+from resources.registry import load_registry
 from tests.mattools_assets.knowledge_graph import (
     BASELINES,
     MODEL,
@@ -235,3 +238,23 @@ def test_what_a_user_can_mend_is_one_line(tmp_path: Path, instance: dg.DagsterIn
     with pytest.raises(Refused, match=r"code_qa\.json: not whole JSON .*; download it again") as refused:
         bring(half, instance)
     assert "\n" not in str(refused.value)
+
+
+def test_an_estimate_is_what_is_then_asked(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    server = scripted()
+    with running(server) as address:
+        bring(knowledge_settings(tmp_path), instance)
+        entry = model(address, capabilities={"structured": True})
+        settings = knowledge_settings(tmp_path, entry)
+        lake, found = Lake(settings.lake), load_registry(settings.models_file)[MODEL]
+        with Ledger(settings.ledger_url) as ledger:
+            before = {protocol: each.requests for protocol, each in estimates(settings, found, ledger)}
+        # One object alone has a docstring to ask about.
+        assert before == {"docs": 5, "questions": 5 + 1, "qa": 30}
+        bring(settings, instance)
+        asked = [len(prompts_for(server, words)) for words in ("You write reference", "<code>", "<documentation>")]
+        assert asked == [5, 5, 1]
+        with Ledger(settings.ledger_url) as ledger:
+            after = {protocol: each.requests for protocol, each in estimates(settings, found, ledger)}
+        assert (after["questions"], after["qa"]) == (0, 0)
+        assert lake.read(QA_ANSWERS, {"model": MODEL}).num_rows == 30 + 6
