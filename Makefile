@@ -56,7 +56,7 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format .
 
 bench: $(INSTALLED)
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(NAME)
 
 # Pins the whole environment anew from pyproject.toml; no registry address is written.
 requirements: $(INSTALLED)
