@@ -19,12 +19,13 @@ from resources.llm.budget import Budget
 from resources.llm.client import Client
 from resources.llm.ledger import Ledger
 from resources.llm.providers import CachePlan
+from resources.llm.records import Stored
 from resources.llm.request import ChatRequest, WireRequest
 from resources.llm.retry import RetryPolicy
 from resources.model_entry import ModelEntry
 
 PORTION_REQUESTS = 500
-PORTION_CHARACTERS = 8_000_000
+PORTION_CHARACTERS = 4_000_000
 PROGRESS_SECONDS = 1.0
 # Answers that a caller without an event loop has not taken yet.
 WAITING_ANSWERS = 1_000
@@ -161,8 +162,7 @@ async def _feed(
     caches = entry.capabilities.cache != "none"
     try:
         async with asyncio.TaskGroup() as group:
-            for portion in _portions(requests, client):
-                stored = await client.lookup([wire.hash for _, wire in portion])
+            async for portion, stored in _looked_up(requests, client):
                 known = [(request, wire) for request, wire in portion if wire.hash in stored]
                 if known:
                     await found.put([client.answer(request, wire.hash, stored[wire.hash]) for request, wire in known])
@@ -196,6 +196,22 @@ async def _ask_group(
         async with asyncio.TaskGroup() as rest:
             for pair in members[1:]:
                 rest.create_task(ask(pair, acquire=True))
+
+
+async def _looked_up(
+    requests: Iterable[ChatRequest], client: Client
+) -> AsyncGenerator[tuple[list[Pair], dict[str, Stored]], None]:
+    """Portions with what the ledger has of each. The next is made ready while the ledger is read."""
+    portions = _portions(requests, client)
+    portion = next(portions, None)
+    while portion is not None:
+        reading = asyncio.gather(client.lookup([wire.hash for _, wire in portion]))
+        # Its turn, so that the ledger's thread begins.
+        await asyncio.sleep(0)
+        following = next(portions, None)
+        (stored,) = await reading
+        yield portion, stored
+        portion = following
 
 
 def _portions(requests: Iterable[ChatRequest], client: Client) -> Iterator[list[Pair]]:

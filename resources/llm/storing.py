@@ -72,7 +72,7 @@ def stored(connection: Connection, hashes: Sequence[str]) -> Iterator[tuple[str,
         .join_from(requests, attempts, answered)
         .where(requests.c.hash.in_(hashes), requests.c.status.in_(FINAL))
     )
-    for row in connection.execute(query):
+    for row in connection.execute(query).all():
         attempt = _attempt(row[2:])
         yield row[0], Stored(attempt.status, attempt, row[1])
 
@@ -99,15 +99,33 @@ def parts(items: Iterable[T], size: int = MOST_AT_ONCE) -> Iterator[list[T]]:
         yield part
 
 
-_SINGLE = ("status", "response", *_PLAIN, *_FROM_PROVIDER)
-_ATTEMPT_COLUMNS = [attempts.c[name] for name in (*_SINGLE, *_USAGE)]
+# In the order of Attempt's fields, the usage at the end: resuming reads tens of thousands of these.
+_BEFORE_USAGE = ("started_at", "finished_at", "status", "error", "http_status", "transport", "response")
+_AFTER_USAGE = (
+    "cost_usd",
+    "price_since",
+    "first_token_seconds",
+    "provider_request_id",
+    "served_model",
+    "fingerprint",
+)
+_ATTEMPT_COLUMNS = [attempts.c[name] for name in (*_BEFORE_USAGE, *_AFTER_USAGE, *_USAGE)]
+_STATUSES = {status.value: status for status in Status}
 
 
 def _attempt(columns: Sequence[Any]) -> Attempt:
-    values = dict(zip(_SINGLE, columns, strict=False))
-    values["status"] = Status(values["status"])
-    values["response"] = None if values["response"] is None else decompress(values["response"])
-    return Attempt(**values, usage=Usage(*columns[len(_SINGLE) :]))
+    started_at, finished_at, status, error, http_status, transport, response, *rest = columns
+    return Attempt(
+        started_at,
+        finished_at,
+        _STATUSES[status],
+        error,
+        http_status,
+        transport,
+        None if response is None else decompress(response),
+        Usage(*rest[len(_AFTER_USAGE) :]),
+        *rest[: len(_AFTER_USAGE)],
+    )
 
 
 def _storable(text: str | None) -> str | None:
