@@ -17,6 +17,11 @@ nux:
 concurrency:
   runs:
     max_concurrent_runs: 2
+# What assets say is in each run's events. Capturing standard output as well takes four processes a step, which Ctrl-C
+# on `make run` would end with tracebacks of their own.
+compute_logs:
+  module: dagster._core.storage.noop_compute_log_manager
+  class: NoOpComputeLogManager
 """
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -37,7 +38,7 @@ class Workers:
         `task` must be a function of a module. An exception of a task is raised here, after the results of
         those that had begun; what has not begun is dropped.
         """
-        if self.count == 0:
+        if self.count == 0 or not arguments:
             for index, values in enumerate(arguments):
                 yield index, task(*values)
             return
@@ -92,9 +93,12 @@ def _context(preload: tuple[str, ...]) -> multiprocessing.context.BaseContext:
     # Several threads of linear algebra in each of several workers only hinder one another.
     before = os.environ.get("OPENBLAS_NUM_THREADS")
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    # Ctrl-C is for this process alone: workers finish what they have begun, and say nothing.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         forkserver.ensure_running()
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if before is None:
             del os.environ["OPENBLAS_NUM_THREADS"]
         else:

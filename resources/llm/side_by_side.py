@@ -3,28 +3,74 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import aclosing, suppress
-from typing import TypeVar
+import signal
+import threading
+from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
+from contextlib import aclosing, contextmanager, suppress
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
 
 def side_by_side(runs: Sequence[AsyncGenerator[Item, None]]) -> Iterator[Item]:
-    """What all runs give, as it comes. Ending the iteration early, or an interruption, cancels what is under way."""
+    """What all runs give, as it comes. Ending the iteration early, or Ctrl-C, cancels what is under way."""
     with asyncio.Runner() as runner:
         items = _merged(runs)
         try:
             while True:
                 try:
-                    item = runner.run(_next(items))
+                    item = _run(runner, _next(items))
                 except StopAsyncIteration:
                     return
                 yield item
         finally:
-            # Interrupted while it waits, the generator cannot be closed; the runner then cancels what is under way.
-            with suppress(RuntimeError):
+            # What is answered is recorded, however often Ctrl-C is pressed meanwhile.
+            with _handling(lambda: None), suppress(RuntimeError):
                 runner.run(items.aclose())
+
+
+def _run(runner: asyncio.Runner, step: Coroutine[Any, Any, Item]) -> Item:
+    """`step` to its end. Ctrl-C cancels it where it waits and is passed on when it has ended.
+
+    Raised where it happens to arrive, in the middle of the loop's own code, it would be lost there.
+    """
+    pressed = threading.Event()
+    running: list[asyncio.Task[Any]] = []
+
+    def press() -> None:
+        if pressed.is_set():
+            return
+        pressed.set()
+        for task in running:
+            task.get_loop().call_soon_threadsafe(task.cancel)
+
+    async def cancellable() -> Item:
+        task = asyncio.current_task()
+        assert task is not None
+        running.append(task)
+        return await step
+
+    try:
+        with _handling(press):
+            return runner.run(cancellable())
+    finally:
+        if pressed.is_set():
+            # To whoever was to hear it; where that raises nothing at once, this does.
+            signal.raise_signal(signal.SIGINT)
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def _handling(press: Any) -> Iterator[None]:
+    """`press` is called at Ctrl-C instead of what else would be; only the main thread hears of it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: press())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 async def _next(items: AsyncGenerator[Item, None]) -> Item:

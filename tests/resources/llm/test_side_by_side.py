@@ -1,0 +1,60 @@
+"""Ctrl-C while models are asked side by side: heard once, lost never, and no half-done cleanup."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncGenerator
+from types import FrameType
+
+import pytest
+
+from resources.llm.side_by_side import side_by_side
+
+
+class Heard(Exception):
+    """What another's handler raises, as Dagster's does."""
+
+
+async def counting(done: list[str], presses: int) -> AsyncGenerator[int, None]:
+    try:
+        yield 1
+        for _ in range(presses):
+            signal.raise_signal(signal.SIGINT)
+        await asyncio.sleep(60)
+        yield 2
+    finally:
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.sleep(0.01)
+        done.append("cleaned up")
+
+
+@pytest.mark.parametrize("presses", [1, 3])
+def test_it_is_passed_on_after_the_cleanup(presses: int) -> None:
+    done: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        list(side_by_side([counting(done, presses), counting(done, 0)]))
+    assert done == ["cleaned up", "cleaned up"]
+
+
+def test_anothers_handler_hears_it() -> None:
+    def hear(_number: int, _frame: FrameType | None) -> None:
+        raise Heard
+
+    done: list[str] = []
+    before = signal.signal(signal.SIGINT, hear)
+    try:
+        with pytest.raises(Heard):
+            list(side_by_side([counting(done, 1)]))
+    finally:
+        assert signal.signal(signal.SIGINT, before) is hear
+    assert done == ["cleaned up"]
+
+
+def test_without_it_everything_is_given() -> None:
+    async def numbers(*values: int) -> AsyncGenerator[int, None]:
+        for value in values:
+            await asyncio.sleep(0)
+            yield value
+
+    assert sorted(side_by_side([numbers(1, 2), numbers(), numbers(3)])) == [1, 2, 3]
