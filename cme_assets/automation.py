@@ -1,12 +1,14 @@
 """When assets run by themselves in a running Dagster.
 
-A new model in models.yaml: the sensor adds its partitions and `on_missing` asks it once. A new scorer: its raised code
-version scores all replies again and asks nobody. Replies never run because something upstream was made again: that
-would pay twice for the same prompts. What failed, or came before the daemon was there, the nightly schedule asks for.
+A new model in models.yaml, or in a provider's list that models.yaml watches: sensors give it an entry and partitions,
+and `on_missing` asks it once. A new scorer: its raised code version scores all replies again and asks nobody. Replies
+never run because something upstream was made again: that would pay twice for the same prompts. What failed, or came
+before the daemon was there, the nightly schedule asks for.
 """
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 
 import dagster as dg
 
@@ -15,16 +17,19 @@ from cme_assets.partitions import model_partitions, partition_key, selected_cate
 from cme_assets.planning import evaluation_plan
 from cme_assets.protocols import PROTOCOLS
 from cme_assets.protocols.protocol import Protocol
+from resources.found_models import registry_of
 from resources.lake import Lake
 from resources.llm.batch import collect
 from resources.llm.ledger import Ledger
+from resources.llm.watching import look
 from resources.ranges import RANGE_END, RANGE_START
-from resources.registry import ModelEntry, load_registry, read_environment
+from resources.registry import ModelEntry, read_environment
 from resources.settings import Settings
 
 EVERY_NIGHT = "0 3 * * *"
 SECONDS_BETWEEN_LOOKS = 60
 SECONDS_BETWEEN_COLLECTIONS = 600
+SECONDS_BETWEEN_LISTS = 6 * 3_600
 
 
 def build_automation(settings: Settings) -> dg.Definitions:
@@ -58,6 +63,19 @@ def build_automation(settings: Settings) -> dg.Definitions:
         ended = models_with_ended_batches(settings)
         return list(missing_evaluations(context.instance, settings, ended)) if ended else []
 
+    @dg.sensor(
+        name="models_at_providers",
+        description="Gives newly listed models an entry, where models.yaml watches a list. It starts nothing itself.",
+        minimum_interval_seconds=SECONDS_BETWEEN_LISTS,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        asset_selection=dg.AssetSelection.assets(*replies),
+    )
+    def models_at_providers(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+        lines = look(settings, datetime.now(UTC).date())
+        for line in lines:
+            context.log.info(line)
+        return dg.SkipReason("; ".join(lines) or "models.yaml watches no list")
+
     automation = dg.AutomationConditionSensorDefinition(
         "default_automation_condition_sensor",
         target=dg.AssetSelection.all(),
@@ -73,7 +91,7 @@ def build_automation(settings: Settings) -> dg.Definitions:
         for protocol in PROTOCOLS
     ]
     return dg.Definitions(
-        sensors=[models_in_registry, batches_at_providers, automation],
+        sensors=[models_in_registry, models_at_providers, batches_at_providers, automation],
         schedules=[_nightly(protocol, settings) for protocol in PROTOCOLS],
         jobs=rescoring,
     )
@@ -95,7 +113,7 @@ def _nightly(protocol: Protocol, settings: Settings) -> dg.ScheduleDefinition:
 
 def runnable_models(settings: Settings) -> tuple[ModelEntry, ...]:
     """The entries of models.yaml that are enabled and have their key. Raises RegistryError."""
-    return load_registry(settings.models_file).runnable(read_environment(settings.models_file))
+    return registry_of(settings).runnable(read_environment(settings.models_file))
 
 
 def models_with_ended_batches(settings: Settings) -> list[ModelEntry]:

@@ -1,7 +1,8 @@
-"""`python -m cme_assets.estimate [MODEL …]`: what asking would cost under the direct protocol. Nobody is asked.
+"""`python -m cme_assets.estimate [MODEL …]`: what asking would cost. Nobody is asked.
 
 Prompts are counted exactly as they would be sent, and what the ledger has already is left out. How long the answers
 will be is not known: the mean of what the model replied here before stands for it, or else what `--answer-tokens` says.
+Of agents see `agent_estimate`.
 """
 
 from __future__ import annotations
@@ -12,8 +13,12 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from cme_assets import schemas
+from cme_assets.agent_estimate import agent_estimate
+from cme_assets.protocols.agent_runs import agent_limits
+from cme_assets.protocols.code import CODE
 from cme_assets.protocols.direct import DIRECT, answers_here, entrant_hash
 from cme_assets.protocols.model_replies import Questions, partition_of
+from cme_assets.protocols.react import REACT
 from resources.lake import Lake
 from resources.llm.estimate import Estimate, estimate
 from resources.llm.ledger import Ledger
@@ -36,12 +41,16 @@ def estimates(
     categories = [key["category"] for key in lake.keys(schemas.PROMPTS)]
     with Ledger(settings.ledger_url) as ledger:
         for entry in entries:
-            if answers_here(entry) or not DIRECT.takes(entry):
+            if answers_here(entry):
                 continue
-            identity = entrant_hash(entry, settings)
-            parts = [partition_of(lake, place, entry, category, identity) for place, category in enumerate(categories)]
             expected = answer_tokens or usual_answer(lake, entry.name) or ANSWER_TOKENS
-            yield estimate(Questions(lake, parts).anew(), entry, ledger, expected), expected
+            if DIRECT.takes(entry):
+                identity = entrant_hash(entry, settings)
+                parts = [partition_of(lake, place, entry, each, identity) for place, each in enumerate(categories)]
+                yield estimate(Questions(lake, parts).anew(), entry, ledger, expected), expected
+            for agent in (CODE, REACT):
+                if agent.takes(entry):
+                    yield agent_estimate(lake, settings, agent, entry, agent_limits(settings), expected), expected
 
 
 def usual_answer(lake: Lake, model: str) -> int | None:
@@ -68,14 +77,15 @@ def main() -> int:
     parser.add_argument("--answer-tokens", type=int, default=None, help="tokens of an answer, reasoning included")
     arguments = parser.parse_args()
     logging.getLogger("alembic").setLevel(logging.WARNING)
+    from resources.found_models import registry_of
     from resources.lake import LakeError
     from resources.llm.database import LedgerError
-    from resources.registry import RegistryError, load_registry
+    from resources.registry import RegistryError
     from resources.settings import SettingError, read_settings
 
     try:
         settings = read_settings()
-        entries = chosen(load_registry(settings.models_file), arguments.models)
+        entries = chosen(registry_of(settings), arguments.models)
         if not Lake(settings.lake).keys(schemas.PROMPTS):
             print(f"error: {settings.lake}: has no prompts yet; `make run` makes them", file=sys.stderr)
             return 1

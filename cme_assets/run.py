@@ -19,13 +19,14 @@ def main() -> int:
     import dagster as dg
 
     from cme_assets.bring_up_to_date import bring_up_to_date
-    from cme_assets.left_out import left_out
+    from cme_assets.left_out import left_out, waiting_for_batches
     from cme_assets.protocols.protocol import ProtocolError
     from cme_assets.summary import print_summary
     from dbt_reports.bring_up_to_date import ReportsFailed, bring_reports_up_to_date
     from resources.dagster_home import DagsterHomeError, open_instance
-    from resources.lake import LakeError
-    from resources.registry import RegistryError, load_registry, read_environment
+    from resources.found_models import registry_of
+    from resources.lake import Lake, LakeError
+    from resources.registry import RegistryError, read_environment
     from resources.settings import SettingError, read_settings
     from resources.workers import WorkerError
 
@@ -35,14 +36,17 @@ def main() -> int:
     )
     try:
         settings = read_settings()
-        registry = load_registry(settings.models_file)
+        registry = registry_of(settings)
         environment = read_environment(settings.models_file)
         for line in left_out(registry, environment, settings):
             print(line, file=sys.stderr)
         with open_instance(settings.dagster_home) as instance:
-            done = bring_up_to_date(settings, registry.runnable(environment), instance)
+            entries = registry.runnable(environment)
+            done = bring_up_to_date(settings, entries, instance)
             built = bring_reports_up_to_date(settings, instance)
         print_summary(settings, done, reports_built=built)
+        for line in waiting_for_batches(Lake(settings.lake), entries):
+            print(line)
         if done.refused:
             return 1
     except one_line_errors as error:

@@ -14,10 +14,11 @@ from mattools_assets import freshness
 from mattools_assets.entrants import DOCS, PROTOCOLS, QA, QUESTIONS, partition_names
 from mattools_assets.partitions import model_partitions
 from mattools_assets.planning import stale_answers, stale_documents, stale_questions, together
+from resources.found_models import registry_of
 from resources.lake import Lake
 from resources.model_entry import ModelEntry
 from resources.ranges import RANGE_END, RANGE_START, contiguous
-from resources.registry import load_registry, read_environment
+from resources.registry import read_environment
 from resources.settings import Settings
 
 SECONDS_BETWEEN_LOOKS = 60
@@ -79,7 +80,7 @@ def _nightly(
 
 def runnable_models(settings: Settings) -> tuple[ModelEntry, ...]:
     """The entries of models.yaml that are enabled and have their key. Raises RegistryError."""
-    return load_registry(settings.models_file).runnable(read_environment(settings.models_file))
+    return registry_of(settings).runnable(read_environment(settings.models_file))
 
 
 def missing_partitions(instance: dg.DagsterInstance, protocol: str, entries: Sequence[ModelEntry]) -> list[str]:

@@ -57,14 +57,15 @@ def main() -> int:
     parser.add_argument("--answer-tokens", type=int, default=None, help="tokens of a reply, reasoning included")
     arguments = parser.parse_args()
     logging.getLogger("alembic").setLevel(logging.WARNING)
+    from resources.found_models import registry_of
     from resources.lake import LakeError
     from resources.llm.database import LedgerError
-    from resources.registry import RegistryError, load_registry
+    from resources.registry import RegistryError
     from resources.settings import SettingError, read_settings
 
     try:
         settings = read_settings()
-        registry = load_registry(settings.models_file)
+        registry = registry_of(settings)
         enabled = [entry.name for entry in registry.entries if entry.enabled]
         if Lake(settings.lake).stored(freshness.HANDWRITTEN.table, {}) is None:
             print(f"error: {settings.lake}: has no questions yet; `make run-mattools` makes them", file=sys.stderr)

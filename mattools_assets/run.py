@@ -30,8 +30,9 @@ def main() -> int:
     from mattools_assets.tool_usage.question_sets import ToolUsageError
     from mattools_assets.tools_up_to_date import bring_tools_up_to_date
     from resources.dagster_home import DagsterHomeError, open_instance
+    from resources.found_models import registry_of
     from resources.lake import LakeError
-    from resources.registry import RegistryError, load_registry, missing_keys, read_environment
+    from resources.registry import RegistryError, not_asked, read_environment
     from resources.settings import SettingError, read_settings
 
     one_line_errors = (
@@ -40,9 +41,9 @@ def main() -> int:
     )
     try:
         settings = read_settings()
-        registry = load_registry(settings.models_file)
+        registry = registry_of(settings)
         environment = read_environment(settings.models_file)
-        for line in missing_keys(registry.entries, {*PROTOCOLS, TOOLS}, environment):
+        for line in not_asked(registry.entries, {*PROTOCOLS, TOOLS}, environment):
             print(line, file=sys.stderr)
         entries = registry.runnable(environment)
         with open_instance(settings.dagster_home) as instance:

@@ -14,8 +14,9 @@ from mattools_assets.tool_usage import freshness
 from mattools_assets.tool_usage.entrants import PROTOCOL, Evaluation
 from mattools_assets.tool_usage.evaluating import evaluations, identity_of
 from mattools_assets.tool_usage.question_sets import all_tasks
+from resources.found_models import registry_of
 from resources.lake import Lake
-from resources.registry import load_registry, read_environment
+from resources.registry import read_environment
 from resources.settings import Settings
 
 EVERY_NIGHT = "30 3 * * *"
@@ -71,7 +72,7 @@ def build_tool_automation(settings: Settings) -> dg.Definitions:
 
 def runnable_evaluations(settings: Settings) -> list[Evaluation]:
     """All evaluations that can run: keyless ones, and those of enabled models with a key. Raises ToolUsageError."""
-    entries = load_registry(settings.models_file).runnable(read_environment(settings.models_file))
+    entries = registry_of(settings).runnable(read_environment(settings.models_file))
     return evaluations(settings, entries)
 
 
@@ -83,7 +84,7 @@ def missing_models(instance: dg.DagsterInstance, found: Sequence[Evaluation]) ->
 
 def missing_runs(instance: dg.DagsterInstance, settings: Settings) -> Iterator[dg.RunRequest]:
     """A run for each known evaluation whose files are missing or no longer good, over the assets that are stale."""
-    lake, tasks, registry = Lake(settings.lake), all_tasks(settings), load_registry(settings.models_file)
+    lake, tasks, registry = Lake(settings.lake), all_tasks(settings), registry_of(settings)
     if lake.stored(freshness.QUESTIONS.table, {}) is None:
         return
     found = runnable_evaluations(settings)

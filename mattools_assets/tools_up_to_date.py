@@ -19,8 +19,8 @@ from mattools_assets.tool_usage import freshness
 from mattools_assets.tool_usage.entrants import PROTOCOL, Evaluation
 from mattools_assets.tool_usage.evaluating import identity_of
 from mattools_assets.tool_usage.question_sets import ToolUsageError, all_tasks
+from resources.found_models import registry_of
 from resources.lake import Lake, LakeError
-from resources.registry import load_registry
 from resources.retrieval.choice import EmbedderError
 from resources.retrieval.embedders import EmbeddingFailed
 from resources.settings import Settings
@@ -53,7 +53,7 @@ def bring_tools_up_to_date(
     lake, tasks, registry, done = (
         Lake(settings.lake),
         all_tasks(settings),
-        load_registry(settings.models_file),
+        registry_of(settings),
         ToolsDone(),
     )
     job = (definitions or build_defs(settings)).resolve_implicit_global_asset_job_def()

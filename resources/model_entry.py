@@ -13,6 +13,8 @@ from urllib.parse import quote, unquote, urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from resources.settings import ceilings
+
 PROVIDER_URLS = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
 REFERENCE_ENTRANTS = {
     **dict.fromkeys(
@@ -24,9 +26,17 @@ REFERENCE_ENTRANTS = {
 # The first four cannot stand in a Dagster partition of two dimensions, nor can "..." stand in any.
 FORBIDDEN_IN_NAMES = ("|", ",", "[", "]", "..", "\\")
 LONGEST_FOLDER = 200
+ALLOW = (
+    "set CONDMAT_BUDGET_DAY_USD to the US dollars that a day may cost (`none`: any), in .env or the environment; "
+    "`make estimate` says what to expect"
+)
+"""How spending is allowed."""
+SET_KEY = "put the key into .env or the environment"
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """A section of `models.yaml`: unknown keys are errors."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=(), strict=False)
 
 
@@ -65,11 +75,11 @@ Price = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Protocol = Literal["direct", "code", "react", "docs", "questions", "qa", "tools", "triplets", "embeddings"]
 
 
-class Capabilities(_Strict):
+class Capabilities(Strict):
     """What the model's endpoint accepts.
 
     `cache` says how a prompt cache is had: by itself, by marks, or not. `structured` says whether replies can be held
-    to a JSON schema.
+    to a JSON schema, `stream` whether they can be had as they are written.
     """
 
     temperature: bool = True
@@ -79,9 +89,10 @@ class Capabilities(_Strict):
     batch: bool = False
     tools: bool = True
     structured: bool = False
+    stream: bool = True
 
 
-class Parameters(_Strict):
+class Parameters(Strict):
     """What is asked with every request; whatever is null is not sent."""
 
     temperature: float | None = Field(default=None, ge=0, le=2)
@@ -92,7 +103,7 @@ class Parameters(_Strict):
     extra_body: dict[str, Any] = Field(default_factory=dict)
 
 
-class PriceList(_Strict):
+class PriceList(Strict):
     """US dollars per million tokens, valid from `since` until the next list's date; embedders write no `output`."""
 
     since: date
@@ -103,10 +114,12 @@ class PriceList(_Strict):
     batch_factor: float = Field(default=0.5, gt=0, le=1)
 
 
-class ModelEntry(_Strict):
+class ModelEntry(Strict):
     """One model under one set of parameters; `name` is its partition key, `model` what the provider calls it.
 
     `resolutions` and `systems` are the only ones that it is asked under, None is all that there are.
+    With `probe`, what `capabilities` leaves unsaid is found out before the first question (`resources.llm.probing`).
+    `ceiling_usd` is the most that the model may cost in all, ever.
     """
 
     name: ModelName
@@ -116,6 +129,8 @@ class ModelEntry(_Strict):
     key_env: str | None = Field(default=None, pattern=r"^[A-Z][A-Z0-9_]*$", max_length=100)
     enabled: bool = True
     batch: bool = False
+    probe: bool = False
+    ceiling_usd: Price | None = None
     capabilities: Capabilities = Capabilities()
     parameters: Parameters = Parameters()
     context_length: int | None = Field(default=None, gt=0)
@@ -149,7 +164,8 @@ class ModelEntry(_Strict):
             raise ValueError("key_env: is missing; name the environment variable that holds the key")
         if self.parameters.temperature is not None and not self.capabilities.temperature:
             raise ValueError("parameters.temperature: this model takes none; remove it")
-        if self.parameters.effort is not None and self.parameters.effort not in self.capabilities.efforts:
+        says_efforts = not self.probe or "efforts" in self.capabilities.model_fields_set
+        if says_efforts and self.parameters.effort not in (None, *self.capabilities.efforts):
             raise ValueError("parameters.effort: is not among capabilities.efforts; add it there or remove it")
         homes = {"cache_control": "anthropic", "openai_explicit": "openai"}
         cache = self.capabilities.cache
@@ -177,6 +193,11 @@ class ModelEntry(_Strict):
         return self
 
     @property
+    def costs_nothing(self) -> bool:
+        """True when nobody can be billed: nobody is asked, it is free, or there is neither a key nor a price."""
+        return self.provider == "reference" or self.free or (self.key_env is None and not self.prices)
+
+    @property
     def is_embedder(self) -> bool:
         """True for a model that makes vectors of texts and writes nothing."""
         return self.protocols == ("embeddings",)
@@ -196,6 +217,8 @@ class ModelEntry(_Strict):
             return f"{self.name}: off, because models.yaml says enabled: false"
         if self.key_env and not environment.get(self.key_env, "").strip():
             return f"{self.name}: off, because {self.key_env} is not set; put it into .env or the environment"
+        if not self.costs_nothing and 0.0 in ceilings(environment):
+            return f"{self.name}: off, because nothing may be spent; {ALLOW}"
         return None
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from dotenv import dotenv_values
+
 PROFILES = ("full", "fast")
 SANDBOXES = ("auto", "docker", "bubblewrap")
 FAST_CATEGORIES = ("A1", "B1")
@@ -40,10 +42,11 @@ class KnowledgeSettings:
 class Settings:
     """Everything that the environment decides, read once and passed on.
 
-    `resolutions` are table side lengths in pixels; budgets are US dollars, None meaning no ceiling; `agent_limits` are
-    those limits of agents, by name, that are not the default ones; `mattools` is where the published MatTools questions
-    and recorded runs are, None without them; `embedder` is whose vectors find documents, and `official_docs` a folder
-    of HTML pages, None without one; `test_suite` is the folder of unit tests that triplets are made from, or None.
+    `resolutions` are table side lengths in pixels; budgets are US dollars, None meaning no ceiling, and a day's is zero
+    while nobody has set any: a key that was exported for something else spends nothing here. `agent_limits` are those
+    limits of agents, by name, that are not the default ones; `mattools` is where the published MatTools questions and
+    recorded runs are, None without them; `embedder` is whose vectors find documents, and `official_docs` a folder of
+    HTML pages, None without one; `test_suite` is the folder of unit tests that triplets are made from, or None.
     """
 
     data: Path
@@ -73,14 +76,23 @@ class Settings:
         return self.data / "reports.duckdb"
 
     @property
+    def found_models(self) -> Path:
+        """Entries of models that appeared in a watched list."""
+        return self.data / "found_models.yaml"
+
+    @property
     def page(self) -> Path:
         """The leaderboard page."""
         return self.data / "report" / "index.html"
 
 
 def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
-    """Settings from `environment` (the process's own by default). Raises SettingError naming the variable."""
-    env = os.environ if environment is None else environment
+    """Settings from `environment`, by default the process's own over the `.env` beside `models.yaml`.
+
+    Raises SettingError naming the variable.
+    """
+    env = env_file(_models_file(os.environ)) | dict(os.environ) if environment is None else environment
+    run_usd, day_usd = ceilings(env)
     data = Path(env.get("CONDMAT_DATA") or "data").absolute()
     profile = _one_of(env, "CONDMAT_PROFILE", PROFILES)
     return Settings(
@@ -90,9 +102,9 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         resolutions=(FAST_RESOLUTION,) if profile == "fast" else _resolutions(env.get("RESOLUTIONS") or "100"),
         ledger_url=env.get("CONDMAT_LEDGER_URL") or f"sqlite:///{data / 'ledger.sqlite'}",
         sandbox=_one_of(env, "CONDMAT_SANDBOX", SANDBOXES),
-        budget_run_usd=_dollars(env, "CONDMAT_BUDGET_RUN_USD"),
-        budget_day_usd=_dollars(env, "CONDMAT_BUDGET_DAY_USD"),
-        models_file=Path(env.get("CONDMAT_MODELS") or "models.yaml").absolute(),
+        budget_run_usd=run_usd,
+        budget_day_usd=day_usd,
+        models_file=_models_file(env),
         agent_limits=_limits(env.get("CONDMAT_AGENT_LIMITS") or ""),
         knowledge=_knowledge(env),
         mattools=_folder(env, "CONDMAT_MATTOOLS"),
@@ -100,6 +112,25 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         embedder=env.get("CONDMAT_EMBEDDER") or "auto",
         official_docs=_folder(env, "CONDMAT_OFFICIAL_DOCS"),
     )
+
+
+def env_file(models_file: Path) -> dict[str, str]:
+    """What the `.env` beside `models_file` sets."""
+    return {k: v for k, v in dotenv_values(models_file.parent / ".env", interpolate=False).items() if v}
+
+
+def ceilings(env: Mapping[str, str]) -> tuple[float | None, float | None]:
+    """US dollars that a run and a day may cost; None is no ceiling. Raises SettingError.
+
+    Nothing may be spent while neither is set.
+    """
+    run_usd, day_usd = _dollars(env, "CONDMAT_BUDGET_RUN_USD"), _dollars(env, "CONDMAT_BUDGET_DAY_USD")
+    is_set = any(env.get(name, "").strip() for name in ("CONDMAT_BUDGET_RUN_USD", "CONDMAT_BUDGET_DAY_USD"))
+    return run_usd, day_usd if is_set else 0.0
+
+
+def _models_file(env: Mapping[str, str]) -> Path:
+    return Path(env.get("CONDMAT_MODELS") or "models.yaml").absolute()
 
 
 def _knowledge(env: Mapping[str, str]) -> KnowledgeSettings:
@@ -170,13 +201,13 @@ def _limits(text: str) -> tuple[tuple[str, float], ...]:
 
 
 def _dollars(env: Mapping[str, str], name: str) -> float | None:
-    text = env.get(name)
-    if not text:
+    text = env.get(name, "").strip()
+    if text in ("", "none"):
         return None
     try:
         value = float(text)
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise SettingError(f"{name}={text!r}: use a number of US dollars, zero or more")
+        raise SettingError(f"{name}={text!r}: use a number of US dollars, zero or more, or none for no ceiling")
     return value

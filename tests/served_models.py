@@ -11,17 +11,20 @@ import yaml
 
 from cme_assets.bring_up_to_date import Done, bring_up_to_date
 from cme_assets.definitions import build_defs
-from resources.registry import load_registry, read_environment
+from resources.found_models import registry_of
+from resources.registry import read_environment
 from resources.settings import Settings, read_settings
 from tests.fast_graph import IN_THIS_PROCESS
 
 
 def prompts_only(made: Settings, folder: Path) -> Settings:
-    """The prompts of `made` in `folder`; nobody has been asked."""
+    """The prompts of `made` in `folder`; nobody has been asked, and any sum may be spent."""
+    (folder / ".env").write_text("CONDMAT_BUDGET_DAY_USD=none\n")
     settings = read_settings(
         {
             "CONDMAT_DATA": str(folder / "data"),
             "CONDMAT_PROFILE": "fast",
+            "CONDMAT_BUDGET_DAY_USD": "none",
             "CONDMAT_MODELS": str(folder / "models.yaml"),
         }
     )
@@ -39,5 +42,5 @@ def write_models(settings: Settings, address: str, *names: str, **more: Any) -> 
 
 def bring_served(settings: Settings, instance: dg.DagsterInstance) -> Done:
     """Ask those whose key is there, in this process."""
-    entries = load_registry(settings.models_file).runnable(read_environment(settings.models_file))
+    entries = registry_of(settings).runnable(read_environment(settings.models_file))
     return bring_up_to_date(settings, entries, instance, build_defs(settings, {"workers": IN_THIS_PROCESS}))

@@ -5,9 +5,9 @@ import dagster as dg
 from cme_assets import schemas
 from cme_assets.estimate import chosen, estimates
 from cme_assets.partitions import GROUP
+from resources.found_models import registry_of
 from resources.llm.estimate import Estimate
 from resources.materializing import Context, InSettings
-from resources.registry import load_registry
 
 NAME = "cost_estimate"
 _HEAD = (
@@ -28,7 +28,7 @@ def estimate_asset() -> dg.AssetsDefinition:
         code_version="1",
     )
     def cost_estimate(context: Context, settings: InSettings) -> None:
-        found = [each for each, _ in estimates(settings, chosen(load_registry(settings.models_file), ()))]
+        found = [each for each, _ in estimates(settings, chosen(registry_of(settings), ()))]
         known = [each.usd for each in found if each.usd is not None]
         context.add_output_metadata(
             {

@@ -9,8 +9,8 @@ from cme_assets.partitions import CATEGORY, GROUP, MODEL
 from cme_assets.protocols.protocol import Protocol
 from cme_assets.stages.judging import make_scores
 from resources.conditions import ask_once, follow_replies
+from resources.found_models import registry_of
 from resources.materializing import Context, InLake, InSettings, InWorkers, Progress, logged, store
-from resources.registry import load_registry
 
 
 def evaluation_assets(protocol: Protocol, partitions: dg.MultiPartitionsDefinition) -> list[dg.AssetsDefinition]:
@@ -23,7 +23,7 @@ def evaluation_assets(protocol: Protocol, partitions: dg.MultiPartitionsDefiniti
         workers: InWorkers,
         settings: InSettings,
     ) -> None:
-        registry = load_registry(settings.models_file)
+        registry = registry_of(settings)
         keys = _keys(context)
         asked = [(registry[model], category) for _, model, category in keys]
         progress = Progress(context, len(keys))

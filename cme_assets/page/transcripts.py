@@ -28,6 +28,8 @@ from cme_assets.page.writing import FOLDER, is_made, remove_others, write_text
 from cme_assets.protocols import PROTOCOLS
 from cme_assets.protocols.protocol import Protocol
 from resources.lake import Lake, combined_hash
+from resources.llm.batched import WAITING, WAITS
+from resources.outcomes import Status
 
 Row = dict[str, Any]
 Evaluation = tuple[str, str, str, int]
@@ -91,7 +93,9 @@ class _Writer:
         rows.sort(key=lambda row: (row["variant"], row["resolution"], row["level"], row["repeat"]))
         pages = self.prompts.of(key["category"])
         identity = combined_hash(self.form, replies.content_hash, scores.content_hash, repr(sorted(pages.items())))
-        texts: dict[tuple[Any, ...], Row] | None = None
+        unanswered = any(row["status"] == Status.PROVIDER_ERROR for row in rows)
+        texts = _texts(self.lake, protocol, key) if unanswered else None
+        rows = [_named(row, texts or {}) for row in rows]
         for (variant, resolution), group in groupby(rows, key=lambda row: (row["variant"], row["resolution"])):
             evaluation = (key["model"], protocol.name, variant, resolution)
             own, path = list(group), self.folder / slug(evaluation) / f"{key['category']}.html"
@@ -131,6 +135,13 @@ def _line(row: Row) -> Row:
 def _few(values: Sequence[float] | None, most: int = 3) -> str:
     shown = ", ".join(f"{value:.5g}" for value in (values or ())[:most])
     return f"{shown} … ({len(values)})" if values and len(values) > most else shown
+
+
+def _named(row: Row, texts: Mapping[tuple[Any, ...], Row]) -> Row:
+    """The row; one whose batch is under way at the provider is no error and is not called one."""
+    if texts.get(_identity(row), {}).get("error") != WAITS:
+        return row
+    return row | {"status": WAITING, "status_lenient": WAITING}
 
 
 def _texts(lake: Lake, protocol: Protocol, key: Mapping[str, str]) -> dict[tuple[Any, ...], Row]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,11 +19,14 @@ from cme_assets.protocols.protocol import Asked, Protocol, ProtocolError
 from cme_assets.protocols.transcript import Run
 from cme_assets.stages.prompting import stored_problem
 from resources.lake import Lake, combined_hash
+from resources.llm.capabilities import UnfitEntry
 from resources.llm.client import Client
 from resources.llm.database import LedgerError
 from resources.llm.ledger import Ledger
+from resources.llm.probing import ProbeFailed, fitted
 from resources.llm.providers import CachePlan
-from resources.llm.spending import budget_of
+from resources.llm.side_by_side import side_by_side
+from resources.llm.spending import announce, budget_of
 from resources.model_entry import ModelEntry
 from resources.outcomes import Status
 from resources.registry import read_environment
@@ -33,6 +37,8 @@ from resources.sandbox.selection import open_sandbox
 from resources.settings import Settings
 from resources.stage import Made, Remarks
 from resources.workers import Workers
+
+_log = logging.getLogger(__name__)
 
 RunAgent = Callable[[Task, Surroundings], Awaitable[Run]]
 
@@ -97,25 +103,13 @@ def answer(agent: Agent, lake: Lake, workers: Workers, settings: Settings, asked
             open_sandbox(ENVIRONMENT, settings, limits.script) as sandbox,
             Ledger(settings.ledger_url) as ledger,
             Executions(settings.data / FILE_NAME) as executions,
-            asyncio.Runner() as runner,
         ):
             means = Means(agent, lake, settings, limits, sandbox, ledger, executions)
             for _, group in groupby(numbered, key=lambda item: item[1][0].name):
                 places = [(place, entry, category) for place, (entry, category) in group]
-                yield from _drained(runner, _asked(means, places))
+                yield from side_by_side([_asked(means, places)])
     except (SandboxUnavailable, LedgerError) as error:
         raise ProtocolError(f"{agent.name}: {error}") from None
-
-
-def _drained(runner: asyncio.Runner, results: AsyncGenerator[tuple[int, Made], None]) -> Iterator[tuple[int, Made]]:
-    async def following() -> tuple[int, Made] | None:
-        return await anext(results, None)
-
-    try:
-        while (result := runner.run(following())) is not None:
-            yield result
-    finally:
-        runner.run(results.aclose())
 
 
 async def _asked(means: Means, places: Sequence[tuple[int, ModelEntry, str]]) -> AsyncGenerator[tuple[int, Made], None]:
@@ -123,7 +117,13 @@ async def _asked(means: Means, places: Sequence[tuple[int, ModelEntry, str]]) ->
     entry = places[0][1]
     at_once = asyncio.Semaphore(entry.max_concurrency)
     keys = read_environment(means.settings.models_file)
-    async with Client(entry, means.ledger, keys, budget_of(means.settings)) as client:
+    budget = budget_of(means.settings)
+    announce(entry, budget, _log)
+    try:
+        asked = await fitted(entry, means.ledger, keys, budget, _log)
+    except (ProbeFailed, UnfitEntry) as error:
+        raise ProtocolError(str(error)) from None
+    async with Client(asked, means.ledger, keys, budget) as client:
 
         async def made(place: int, category: str) -> tuple[int, Made]:
             return place, await _category(means, client, entry, category, at_once)
@@ -154,7 +154,7 @@ async def _category(means: Means, client: Client, entry: ModelEntry, category: s
             return kept[question]
         async with at_once:
             task = Task(stored_problem(prompt), means.limits)
-            run = await means.agent.run(task, _around(means, client, entry, prompt, repeat))
+            run = await means.agent.run(task, _around(means, client, prompt, repeat))
         return _row(means, entry, prompt, repeat, identity, run)
 
     rows = await asyncio.gather(*(row(prompt, repeat) for prompt in prompts for repeat in range(entry.repeats)))
@@ -163,11 +163,9 @@ async def _category(means: Means, client: Client, entry: ModelEntry, category: s
     return Made(table.rows([*rows, *others]), _remarks(rows, len(rows) - len(kept)))
 
 
-def _around(
-    means: Means, client: Client, entry: ModelEntry, prompt: Mapping[str, Any], repeat: int
-) -> LedgeredSurroundings:
+def _around(means: Means, client: Client, prompt: Mapping[str, Any], repeat: int) -> LedgeredSurroundings:
     purpose = f"cme {means.agent.name} {prompt['problem_id']} {prompt['resolution']}"
-    tools = entry.capabilities.tools
+    tools = client.entry.capabilities.tools
     return LedgeredSurroundings(
         client, means.sandbox, means.executions, means.limits, tools, purpose, repeat, means.agent.plan
     )

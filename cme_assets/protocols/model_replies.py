@@ -19,11 +19,13 @@ from resources.lake import Lake
 from resources.llm.answer import Answer
 from resources.llm.asking import Lines
 from resources.llm.batched import replies_by_batch
+from resources.llm.capabilities import UnfitEntry
 from resources.llm.ledger import Ledger
+from resources.llm.probing import ProbeFailed, fitted
 from resources.llm.request import ChatRequest
 from resources.llm.run import ask_all
 from resources.llm.side_by_side import side_by_side
-from resources.llm.spending import budget_of
+from resources.llm.spending import announce, budget_of
 from resources.model_entry import ModelEntry
 from resources.outcomes import Status
 from resources.registry import read_environment
@@ -133,6 +135,16 @@ async def _asking(
                 _leave_unanswered(partition, f"{entry.key_env} is not set; put it into .env or the environment")
                 yield partition
         return
+    announce(entry, budget, _log)
+    try:
+        entry = await fitted(entry, ledger, keys, budget, _log)
+    except (ProbeFailed, UnfitEntry) as error:
+        _log.warning("%s", error)
+        for partition in partitions:
+            if partition.open:
+                _leave_unanswered(partition, str(error), error.status)
+                yield partition
+        return
     if entry.batch:
         answers = replies_by_batch(questions.anew, entry, ledger, keys, budget)
     else:
@@ -147,11 +159,11 @@ async def _asking(
                 yield partition
 
 
-def _leave_unanswered(partition: Partition, why: str) -> None:
+def _leave_unanswered(partition: Partition, why: str, status: Status = Status.PROVIDER_ERROR) -> None:
     """The open questions end as the provider's failure would: without a score, and asked again next time."""
     for prompt, question in partition.questions():
         if question in partition.open:
-            nobody = Answer(ChatRequest([]), "", Status.PROVIDER_ERROR, error=why)
+            nobody = Answer(ChatRequest([]), "", status, error=why)
             reply = {**_reply(prompt, nobody), "request_hash": None}
             partition.replies[question] = reply_row(
                 prompt, partition.entry.name, question[-1], partition.identity, reply

@@ -8,6 +8,7 @@ from typing import Any
 
 from cme_assets import schemas, versions
 from resources.lake import Lake
+from resources.llm.batched import WAITING, WAITS
 from resources.outcomes import Status
 from resources.stage import Remarks
 
@@ -68,10 +69,14 @@ def remarks(rows: Sequence[Mapping[str, Any]], asked: int) -> Remarks:
     }
     if None not in costs:
         found["cost (USD)"] = sum(costs)
-    failures = sorted({f"{row['problem_id']}: {row['error']}" for row in rows if row["error"]})
+    # A batch under way is no failure, although its questions have no answer yet.
+    waiting = sum(row["error"] == WAITS for row in rows)
+    if waiting:
+        found["waiting for a batch"] = waiting
+    failures = sorted({f"{row['problem_id']}: {row['error']}" for row in rows if row["error"] not in (None, WAITS)})
     return found | ({"failures": "```\n" + "\n".join(failures) + "\n```"} if failures else {})
 
 
 def _endings(rows: Sequence[Mapping[str, Any]]) -> str:
-    counts = Counter(str(row["status"]) for row in rows)
+    counts = Counter(WAITING if row["error"] == WAITS else str(row["status"]) for row in rows)
     return "\n".join(["| ended | replies |", "|---|---|", *(f"| {s} | {n} |" for s, n in counts.most_common())])

@@ -11,10 +11,10 @@ from mattools_assets.qa.questions import QA_HANDWRITTEN
 from mattools_assets.stages.answers import given_answers, unanswered
 from mattools_assets.stages.scores import make_scores
 from resources.conditions import ask_once, follow_replies
+from resources.found_models import registry_of
 from resources.llm.ledger import Ledger
 from resources.llm.side_by_side import side_by_side
 from resources.materializing import Context, InLake, InSettings, Progress, store
-from resources.registry import load_registry
 
 
 def answering_assets() -> list[dg.AssetsDefinition]:
@@ -25,7 +25,7 @@ def answering_assets() -> list[dg.AssetsDefinition]:
 
     @declared(freshness.ANSWERS, models, ask_once().ignore(optional))
     def qa_answers(context: Context, lake: InLake, settings: InSettings) -> None:
-        registry, progress = load_registry(settings.models_file), Progress(context, len(context.partition_keys))
+        registry, progress = registry_of(settings), Progress(context, len(context.partition_keys))
         entries = {name: registry[name] for name in context.partition_keys}
         with telling(context), Ledger(settings.ledger_url) as ledger:
             runs = [given_answers(lake, settings, ledger, entry) for entry in entries.values()]

@@ -8,11 +8,12 @@ import dagster as dg
 from mattools_assets.systems.opening import CHUNKS, VECTORS, Place
 from mattools_assets.systems.recall import RECALL, make_recall, recall_note
 from mattools_assets.systems.sources import SOURCES, make_chunks
+from resources.found_models import registry_of
 from resources.lake import Lake
 from resources.llm.ledger import Ledger
 from resources.llm.spending import budget_of
 from resources.materializing import Context, InLake, InSettings, entries, store
-from resources.registry import load_registry, read_environment
+from resources.registry import read_environment
 from resources.retrieval.choice import opened_embedder
 from resources.retrieval.indexing import Indexed, index_source
 from resources.settings import Settings
@@ -86,7 +87,7 @@ def _asset(
 
 
 def _place(lake: Lake, settings: Settings) -> Place:
-    return Place(lake, settings, load_registry(settings.models_file))
+    return Place(lake, settings, registry_of(settings))
 
 
 def _note(place: Place, source: str) -> dict[str, str]:

@@ -17,9 +17,9 @@ from mattools_assets.tool_usage.runs import kept_runs, packages
 from mattools_assets.tool_usage.scores import broken_references, make_scores
 from mattools_assets.triplets.tables import TRIPLETS
 from resources.conditions import follow_replies
+from resources.found_models import registry_of
 from resources.freshness import Step
 from resources.materializing import SECONDS_BETWEEN_LINES, Context, InLake, InSettings, store
-from resources.registry import load_registry
 from resources.sandbox.kept import KeptRuns
 from resources.sandbox.pool import SandboxUnavailable
 from resources.settings import Settings
@@ -55,7 +55,7 @@ def _questions() -> dg.AssetsDefinition:
 def _evaluated() -> list[dg.AssetsDefinition]:
     @_asset(freshness.ANSWERS, None)
     def tool_answers(context: Context, lake: InLake, settings: InSettings) -> None:
-        tasks, registry = all_tasks(settings), load_registry(settings.models_file)
+        tasks, registry = all_tasks(settings), registry_of(settings)
         refused = []
         for partition, evaluation in _evaluations(context):
             try:

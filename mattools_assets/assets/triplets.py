@@ -13,10 +13,11 @@ from mattools_assets.triplets.review import ReviewError, read_reviews
 from mattools_assets.triplets.stages import ask_for_drafts, make_drafts, make_triplets, review_folder
 from mattools_assets.triplets.tables import TRIPLET_DRAFTS, TRIPLETS, UNIT_TESTS, make_unit_tests
 from mattools_assets.triplets.unit_tests import Suite, UnitTest
+from resources.found_models import registry_of
 from resources.freshness import Step
 from resources.llm.database import LedgerError
 from resources.materializing import SECONDS_BETWEEN_LINES, Context, InLake, InSettings, store
-from resources.registry import load_registry, read_environment
+from resources.registry import read_environment
 from resources.sandbox.pool import SandboxUnavailable
 from resources.settings import Settings
 
@@ -48,7 +49,7 @@ def _drafts() -> dg.AssetsDefinition:
     @_asset(DRAFTS, [UNIT_TESTS.name], model_partitions(PROTOCOL))
     def triplet_drafts(context: Context, lake: InLake, settings: InSettings) -> None:
         suite, tests = _suite(settings)
-        registry, keys = load_registry(settings.models_file), read_environment(settings.models_file)
+        registry, keys = registry_of(settings), read_environment(settings.models_file)
         for model in context.partition_keys:
             entry = registry[model]
             if off := entry.why_off(keys):

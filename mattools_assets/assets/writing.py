@@ -21,12 +21,12 @@ from mattools_assets.stages.documents import (
 )
 from mattools_assets.stages.questions import written_questions
 from resources.conditions import ask_once
+from resources.found_models import registry_of
 from resources.lake import Lake
 from resources.llm.ledger import Ledger
 from resources.llm.side_by_side import side_by_side
 from resources.materializing import Context, InLake, InSettings, Progress, store
 from resources.model_entry import ModelEntry
-from resources.registry import load_registry
 from resources.settings import Settings
 
 
@@ -83,5 +83,5 @@ def _write_questions(context: Context, lake: Lake, settings: Settings, step: Ste
 
 def _entries(context: Context, settings: Settings, without: Sequence[str] = ()) -> dict[str, ModelEntry]:
     """The run's models by name. Raises RegistryError for one that models.yaml does not have."""
-    registry = load_registry(settings.models_file)
+    registry = registry_of(settings)
     return {name: registry[name] for name in context.partition_keys if name not in without}

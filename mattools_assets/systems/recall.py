@@ -21,12 +21,13 @@ from mattools_assets.systems.library import open_library
 from mattools_assets.systems.needed import needed_objects
 from mattools_assets.systems.opening import Place
 from mattools_assets.systems.sources import CODE, OFFICIAL_DOCS, SOURCES, SourceMissing
+from resources.found_models import registry_of
 from resources.freshness import Step, is_good
 from resources.lake import Column, Lake, LakeError, LakeTable, combined_hash
 from resources.llm.database import LedgerError
 from resources.llm.ledger import Ledger
 from resources.llm.spending import budget_of
-from resources.registry import RegistryError, load_registry, read_environment
+from resources.registry import RegistryError, read_environment
 from resources.retrieval.choice import EmbedderError, opened_embedder
 from resources.retrieval.documents import Chunk
 from resources.retrieval.embedders import EmbeddingFailed
@@ -149,7 +150,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         settings = read_settings()
-        place = Place(Lake(settings.lake), settings, load_registry(settings.models_file))
+        place = Place(Lake(settings.lake), settings, registry_of(settings))
         there = [key["source"] for key in place.lake.keys(RETRIEVAL_CHUNKS)]
         with Ledger(settings.ledger_url) as ledger:
             for source in arguments.sources or there:

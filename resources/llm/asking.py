@@ -10,9 +10,12 @@ from contextlib import aclosing
 from resources.llm.answer import Answer, Tally
 from resources.llm.batched import replies_by_batch
 from resources.llm.budget import Budget
+from resources.llm.capabilities import UnfitEntry
 from resources.llm.ledger import Ledger
+from resources.llm.probing import ProbeFailed, fitted
 from resources.llm.request import ChatRequest
 from resources.llm.run import ask_all
+from resources.llm.spending import announce
 from resources.model_entry import ModelEntry
 from resources.outcomes import Status
 
@@ -37,6 +40,14 @@ async def answers_of(
         log.warning("%s", why)
         for request in requests():
             yield Answer(request, "", Status.PROVIDER_ERROR, error=why)
+        return
+    announce(entry, budget, log)
+    try:
+        entry = await fitted(entry, ledger, keys, budget, log)
+    except (ProbeFailed, UnfitEntry) as error:
+        log.warning("%s", error)
+        for request in requests():
+            yield Answer(request, "", error.status, error=str(error))
         return
     if entry.batch:
         answers = replies_by_batch(requests, entry, ledger, keys, budget)

@@ -57,7 +57,7 @@ async def submit(
     the batch not; its claims are then free again.
     """
     end, provider = batch_end(entry), provider_of(entry)
-    budget = budget or Budget(new_run())
+    budget = (budget or Budget(new_run())).asking(entry)
     submitted = []
     async with _client(entry, provider, environment) as client:
         for wires in _portions(requests, entry, provider):
@@ -125,10 +125,11 @@ def _close(batch: Batch, ledger: Ledger, state: str) -> None:
 def _record(batch: Batch, results: list[Result], reader: _Reader, ledger: Ledger) -> int:
     """Store the results; those that a collection killed half-way stored are left as they are."""
     answers = 0
+    budget = Budget(batch.run, model=(batch.endpoint, batch.model))
     for part in parts(results, SETTLED_AT_ONCE):
         known = ledger.lookup([result.request_hash for result in part])
         new = [reader.settlement(result) for result in part if result.request_hash not in known]
-        ledger.exchange(batch_owner(batch.key), Exchange(new, []), Budget(batch.run))
+        ledger.exchange(batch_owner(batch.key), Exchange(new, []), budget)
         answers += len(known) + sum(1 for its in new if its.status is not None and its.status.is_scored)
     return answers
 

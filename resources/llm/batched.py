@@ -14,6 +14,8 @@ from resources.llm.request import ChatRequest
 from resources.model_entry import ModelEntry
 from resources.outcomes import Status
 
+WAITING = "waits for its batch"
+"""What a question is called whose batch is under way; its status, until there is an answer, is the contract's."""
 WAITS = "waits for its batch at the provider; the next run collects it"
 
 

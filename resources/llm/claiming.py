@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
-from resources.llm.budget import Budget, day_scope, run_scope
+from resources.llm.budget import Budget, model_scope, run_scope
 from resources.llm.owner import is_dead, process_of
 from resources.llm.records import Claim, ClaimState, Opening, Settlement
 from resources.llm.schema import attempts, requests, spending
@@ -40,7 +40,7 @@ _TAKE = (
 )
 
 
-def settle(connection: Connection, owner: str, settlements: Sequence[Settlement], run: str, now: float) -> None:
+def settle(connection: Connection, owner: str, settlements: Sequence[Settlement], budget: Budget, now: float) -> None:
     """Append tries, set final statuses, free finished claims, count the money.
 
     A request that was answered meanwhile by another (a claim can lapse while a machine sleeps) keeps that answer.
@@ -55,7 +55,7 @@ def settle(connection: Connection, owner: str, settlements: Sequence[Settlement]
         state = known[settlement.hash]
         if settlement.attempt is not None:
             state[0] += 1
-            rows.append(attempt_row(settlement.hash, state[0], run, settlement.attempt))
+            rows.append(attempt_row(settlement.hash, state[0], budget.run, settlement.attempt))
         if settlement.status is not None and state[1] not in FINAL:
             state[1:] = settlement.status.value, state[0] if settlement.attempt else None, now
     if rows:
@@ -64,7 +64,7 @@ def settle(connection: Connection, owner: str, settlements: Sequence[Settlement]
     connection.execute(_RECORD, [{"the_hash": k, **dict(zip(names, v, strict=True))} for k, v in known.items()])
     if finished := [{"the_hash": s.hash, "the_owner": owner} for s in settlements if s.status is not None]:
         connection.execute(_FREE, finished)
-    _charge(connection, settlements, run, now)
+    _charge(connection, settlements, budget, now)
 
 
 def claim(connection: Connection, owner: str, openings: Sequence[Opening], budget: Budget, now: float) -> list[Claim]:
@@ -112,14 +112,19 @@ class _Till:
         own = float(connection.execute(select(reserved).where(is_open, is_own)).scalar_one())
         self._open = int(totals.open)
         ceilings = budget.ceilings(now)
-        # A day's ceiling holds over all runs, a run's over what its process has claimed.
-        outstanding = {scope: own if scope == run_scope(budget.run) else float(totals.usd) for scope in ceilings}
+        # A day's ceiling holds over all runs, a run's over what its process has claimed, a model's over its own.
+        outstanding = dict.fromkeys(ceilings, float(totals.usd)) | {run_scope(budget.run): own}
+        if budget.model is not None and budget.model_usd is not None:
+            is_its = (requests.c.endpoint == budget.model[0], requests.c.model == budget.model[1])
+            of_the_model: Any = connection.execute(select(reserved).where(is_open, *is_its)).scalar_one()
+            outstanding[model_scope(*budget.model)] = float(of_the_model)
         self._left = min(
             usd_ceiling - spent(connection, scope) - outstanding[scope] for scope, usd_ceiling in ceilings.items()
         )
 
     def ask(self, most_usd: float | None) -> ClaimState:
-        if self._left is None:
+        # What costs nothing is no matter of money, also where a ceiling was lowered below what is spent.
+        if self._left is None or most_usd == 0.0:
             return ClaimState.MINE
         # Without a price nothing can be promised about a ceiling.
         if most_usd is not None and most_usd <= self._left:
@@ -190,11 +195,11 @@ def _claimed(owner: str, until: float, most_usd: float | None) -> dict[str, Any]
     return {"claimed_by": owner, "claimed_until": until, "reserved_usd": most_usd}
 
 
-def _charge(connection: Connection, settlements: Sequence[Settlement], run: str, now: float) -> None:
+def _charge(connection: Connection, settlements: Sequence[Settlement], budget: Budget, now: float) -> None:
     usd = sum(settlement.charge_usd for settlement in settlements)
     if usd <= 0:
         return
-    for scope in (run_scope(run), day_scope(now)):
+    for scope in budget.scopes(now):
         raised = update(spending).where(spending.c.scope == scope).values(usd=spending.c.usd + usd)
         if connection.execute(raised).rowcount == 0:
             connection.execute(insert(spending), {"scope": scope, "usd": usd})

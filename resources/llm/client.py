@@ -6,16 +6,17 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import Mapping
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Self
 
 import orjson
 
 from resources.llm.answer import SILENCE, Answer
 from resources.llm.budget import Budget, new_run
-from resources.llm.gate import Gate
+from resources.llm.gate import Gate, Place
 from resources.llm.group_commit import GroupCommit
 from resources.llm.ledger import Ledger
 from resources.llm.outcome import MalformedReply
@@ -37,6 +38,9 @@ STREAMED_ABOVE = 16_384
 RENEWAL_SECONDS = 25.0
 # Requests that are asked and not yet recorded, in multiples of the concurrency.
 UNRECORDED = 2
+# A request keeps its place until it is recorded, so that a kill loses no more than are in flight; where replies come
+# quicker than that, waiting for the ledger would halve the throughput, and they go before.
+QUICK_SECONDS = 0.5
 POLL_SECONDS = 0.25
 LONGEST_POLL_SECONDS = 2.0
 
@@ -55,11 +59,13 @@ class Client:
         environment: Mapping[str, str],
         budget: Budget | None = None,
         policy: RetryPolicy | None = None,
+        streamed_above: int = STREAMED_ABOVE,
     ) -> None:
+        self._streamed_above = streamed_above if entry.capabilities.stream else math.inf
         self._entry = entry
         self._provider = provider_of(entry)
         self._policy = policy or RetryPolicy()
-        self._budget = budget or Budget(new_run())
+        self._budget = (budget or Budget(new_run())).asking(entry)
         key = key_of(entry, environment)
         self._redactor = Redactor(key)
         self._owner = new_owner()
@@ -67,7 +73,8 @@ class Client:
         self._commits = GroupCommit(ledger, self._owner, self._budget)
         self._gate = Gate(entry, ledger, self._commits)
         self._sender = Sender(entry, self._provider, key, self._redactor, self._policy.try_seconds)
-        self._needs_tokens = self._budget.has_ceiling or entry.tokens_per_minute is not None
+        counts_money = self._budget.has_ceiling and not entry.costs_nothing
+        self._needs_tokens = counts_money or entry.tokens_per_minute is not None
         # Answers that wait for their commit are lost with a killed process, as those in flight are.
         self._unrecorded = asyncio.Semaphore(UNRECORDED * entry.max_concurrency)
         self._failures_in_a_row = 0
@@ -85,6 +92,11 @@ class Client:
 
     async def __aexit__(self, *_error: object) -> None:
         await self._stack.aclose()
+
+    @property
+    def entry(self) -> ModelEntry:
+        """Whom this client asks, with what the model was found to take."""
+        return self._entry
 
     def wire(self, request: ChatRequest) -> WireRequest:
         """The request as it would be sent, with its identity."""
@@ -150,15 +162,17 @@ class Client:
         self, request: ChatRequest, wire: WireRequest, plan: CachePlan, tokens: int, most: float, tries: int
     ) -> Answer:
         """Try until there is a final outcome. The claim is this client's; `tries` were made before it."""
-        stream = output_cap(self._entry, wire.body) > STREAMED_ABOVE
+        stream = output_cap(self._entry, wire.body) > self._streamed_above
         transport = self._provider.transport(self._entry, plan, wire.prompt_hash, stream)
         errors = rejections = 0
         while True:
-            async with self._unrecorded:
-                sent = await self._try(wire, transport, tokens, stream)
+            async with self._unrecorded, self._place(tokens) as place:
+                sent = await self._try(place, wire, transport, stream)
                 if sent is None:
                     await self._commits.settle(Settlement(wire.hash, status=Status.PROVIDER_ERROR))
                     return Answer(request, wire.hash, Status.PROVIDER_ERROR, attempts=tries, error=self._stopped)
+                if sent.finished_at - sent.started_at < QUICK_SECONDS:
+                    place.leave()
                 tries += 1
                 attempt = self._attempt(sent, transport)
                 wait = None
@@ -175,24 +189,27 @@ class Client:
             # Being told to slow down, the whole gate waits, and this one no longer than the others the first time.
             await asyncio.sleep(0 if failure.slow_down and rejections == 1 else wait)
 
-    async def _try(self, wire: WireRequest, transport: Mapping[str, object], tokens: int, stream: bool) -> Sent | None:
-        """One try, when it is this request's turn; None when the run has stopped asking."""
-        sent: Sent | None = None
-        if self._stopped is not None:
-            return None
-        entered = await self._gate.enter(tokens)
+    @asynccontextmanager
+    async def _place(self, tokens: int) -> AsyncIterator[Place]:
+        """A place in the gate until it is left, at the latest at the block's end; none when asking has stopped."""
+        place = Place(self._gate, await self._gate.enter(tokens) if self._stopped is None else None)
         try:
-            # Others may have found out meanwhile that asking is of no use.
-            if self._stopped is not None:
-                return None
-            sent = await self._sender.send(orjson.dumps({**wire.body, **transport}), stream)
-            if sent.failure is not None and sent.failure.slow_down:
-                self._gate.slow_down(entered, sent.failure.retry_after)
-            elif sent.exhausted_for is not None:
-                self._gate.hold_until(time.time() + sent.exhausted_for)
-            return sent
+            yield place
         finally:
-            self._gate.leave(replied=sent is not None and sent.reply is not None)
+            place.leave()
+
+    async def _try(self, place: Place, wire: WireRequest, transport: Mapping[str, object], stream: bool) -> Sent | None:
+        """One try, when it is this request's turn; None when the run has stopped asking."""
+        # Others may have found out meanwhile that asking is of no use.
+        if self._stopped is not None or place.start is None:
+            return None
+        sent = await self._sender.send(orjson.dumps({**wire.body, **transport}), stream)
+        place.replied = sent.reply is not None
+        if sent.failure is not None and sent.failure.slow_down:
+            self._gate.slow_down(place.start, sent.failure.retry_after)
+        elif sent.exhausted_for is not None:
+            self._gate.hold_until(time.time() + sent.exhausted_for)
+        return sent
 
     def _attempt(self, sent: Sent, transport: Mapping[str, object]) -> Attempt:
         reply, failure = sent.reply, sent.failure
@@ -236,7 +253,7 @@ class Client:
     def _why_no_money(self, most: float | None) -> str:
         if most is None:
             return f"{self._entry.name}: has no price in models.yaml, so no ceiling holds; add it or lift the ceiling"
-        return f"the ceiling of this run or day leaves less than the ${most:.4f} that this request can cost"
+        return f"the ceiling of this run, day or model leaves less than the ${most:.4f} that this request can cost"
 
     async def _renew(self) -> None:
         while True:

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from resources.llm.group_commit import GroupCommit
 from resources.llm.ledger import Ledger
@@ -141,3 +141,18 @@ class Gate:
 
     def _with_own_ceilings(self, pace: Pace) -> Pace:
         return replace(pace, ceiling=self._pace.ceiling, tokens_per_second=self._pace.tokens_per_second)
+
+
+@dataclass(slots=True)
+class Place:
+    """One request's place in the gate; `start` is when it entered, None when it did not."""
+
+    gate: Gate
+    start: Start | None
+    replied: bool = False
+
+    def leave(self) -> None:
+        """Give it to the next, once."""
+        if self.start is not None:
+            self.gate.leave(replied=self.replied)
+            self.start = None

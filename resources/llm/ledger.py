@@ -19,9 +19,9 @@ from resources.llm.budget import Budget, day_scope, run_scope
 from resources.llm.claiming import BATCH_CLAIM_SECONDS, CLAIM_SECONDS, claim, settle, spent
 from resources.llm.database import open_engine, reading, writing
 from resources.llm.pacing import FORGET_SECONDS, Pace
-from resources.llm.records import Batch, Claim, Exchange, Opening, Stored
+from resources.llm.records import Batch, Claim, Exchange, Note, Opening, Stored
 from resources.llm.request import restore, text_references
-from resources.llm.schema import batches, limits, requests, texts
+from resources.llm.schema import batches, limits, notes, requests, texts
 from resources.llm.storing import decompress, load_texts, parts, stored, text_row
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ class Ledger:
         now = time.time()
         with writing(self._engine) as connection:
             if batch.settlements:
-                settle(connection, owner, batch.settlements, budget.run, now)
+                settle(connection, owner, batch.settlements, budget, now)
             if not batch.openings:
                 return []
             if new_texts:
@@ -110,6 +110,20 @@ class Ledger:
         query = select(*(batches.c[name] for name in names)).where(*own).order_by(batches.c.created_at)
         with reading(self._engine) as connection:
             return [Batch(**row) for row in connection.execute(query).mappings()]
+
+    def recall(self, kind: str, key: str) -> Note | None:
+        """What was noted about `key`."""
+        query = select(notes.c.value, notes.c.noted_at).where(notes.c.kind == kind, notes.c.key == key)
+        with reading(self._engine) as connection:
+            row = connection.execute(query).one_or_none()
+            return None if row is None else Note(orjson.loads(row.value), row.noted_at)
+
+    def note(self, kind: str, key: str, value: Any) -> None:
+        """Note `value`, which JSON can hold, instead of what was noted before."""
+        row = {"value": orjson.dumps(value).decode(), "noted_at": time.time()}
+        statement = self._insert(notes).values(kind=kind, key=key, **row)
+        with writing(self._engine) as connection:
+            connection.execute(statement.on_conflict_do_update(index_elements=[notes.c.kind, notes.c.key], set_=row))
 
     def body(self, request_hash: str) -> Any:
         """A request's body with its texts. Raises KeyError for an unknown hash."""

@@ -30,6 +30,7 @@ class ListedModel:
     max_output_tokens: int | None = None
     batch: bool | None = None
     efforts: tuple[str, ...] | None = None
+    structured: bool | None = None
 
 
 async def list_models(entry: ModelEntry, environment: Mapping[str, str]) -> dict[str, ListedModel]:
@@ -89,6 +90,7 @@ def _listed(row: Mapping[str, Any]) -> ListedModel:
         _count(row.get("max_tokens")),
         _supported(capabilities["batch"]) if "batch" in capabilities else None,
         efforts,
+        _supported(capabilities["structured_outputs"]) if "structured_outputs" in capabilities else None,
     )
 
 

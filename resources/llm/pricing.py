@@ -16,7 +16,7 @@ def cost_usd(entry: ModelEntry, usage: Usage, when: float, *, batch: bool = Fals
     None when the price or the usage is not known. Without a price of its own, reading from the cache costs what
     reading anew does, and so does writing to it.
     """
-    if entry.free:
+    if entry.costs_nothing:
         return 0.0
     prices = price_at(entry, when)
     if prices is None or usage.prompt_tokens is None or usage.completion_tokens is None:
@@ -34,7 +34,7 @@ def cost_usd(entry: ModelEntry, usage: Usage, when: float, *, batch: bool = Fals
 
 def most_usd(entry: ModelEntry, prompt_tokens: int, max_output_tokens: int, when: float) -> float | None:
     """The most that a request can cost: nothing read from the cache, and every token written that it may write."""
-    if entry.free:
+    if entry.costs_nothing:
         return 0.0
     prices = price_at(entry, when)
     if prices is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from resources.llm.request import WireRequest
 from resources.llm.usage import UNKNOWN, Usage
@@ -99,3 +100,11 @@ class Batch:
     requests: int
     created_at: float
     provider_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that was found out; `noted_at` is seconds since 1970."""
+
+    value: Any
+    noted_at: float

@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 # The newest migration: a ledger at it is opened without loading Alembic.
-REVISION = "0002"
+REVISION = "0003"
 
 metadata = MetaData()
 # SQLite counts rows by itself only in a column of exactly this type.
@@ -118,4 +118,13 @@ batches = Table(
     Column("state", String(16), nullable=False, comment="open, collected or given_up"),
     Column("created_at", Float, nullable=False),
     Column("closed_at", Float),
+)
+
+notes = Table(
+    "notes",
+    metadata,
+    Column("kind", String(32), primary_key=True, comment="capabilities or listed"),
+    Column("key", String(500), primary_key=True, comment="whom it is about"),
+    Column("value", Text, nullable=False, comment="JSON"),
+    Column("noted_at", Float, nullable=False),
 )

@@ -10,10 +10,17 @@ import dagster as dg
 import pytest
 
 from cme_assets import estimate, schemas
+from cme_assets.agent_estimate import LONGEST_REPORT_TOKENS, REPORT_TOKENS, Usual, usual_run
 from cme_assets.definitions import build_defs
 from cme_assets.estimate import estimates
 from cme_assets.left_out import left_out
+from cme_assets.protocols.agent_limits import AgentLimits
+from cme_assets.protocols.agent_prompts import react_messages
+from cme_assets.stages.prompting import stored_problem
 from resources.lake import Lake
+from resources.llm.estimate import SHORTEST_CACHED_PROMPT
+from resources.llm.tokens import prompt_tokens
+from resources.model_entry import Capabilities, Parameters
 from resources.registry import load_registry
 from resources.settings import Settings
 from tests.served_models import bring_served, prompts_only, write_models
@@ -64,6 +71,41 @@ def test_requests_tokens_and_dollars(
     assert len(server[0].log.asked) == 30
 
 
+def test_what_agents_would_ask(settings: Settings) -> None:
+    parameters, limits = {"max_output_tokens": 1_000}, AgentLimits()
+    write_models(settings, "http://127.0.0.1:9/v1", "model", prices=PRICE, protocols=["code", "react"], repeats=2)
+    (entry,) = load_registry(settings.models_file).entries
+    entry = entry.model_copy(update={"parameters": Parameters(**parameters), "capabilities": Capabilities()})
+    (code, _), (react, _) = estimates(settings, (entry,), 100)
+    problems = [stored_problem(row) for row in Lake(settings.lake).read_all(schemas.PROMPTS).to_pylist()]
+    openings = [prompt_tokens({"messages": react_messages(problem, limits, True)}) for problem in problems] * 2
+    assert (code.model, code.requests, react.model, react.requests) == ("model as code", 20, "model as react", 80)
+    assert (code.completion_tokens, react.completion_tokens) == (20 * 100, 80 * 100)
+    # Four replies are assumed; each request repeats the replies and reports before it.
+    asked = [opening + step * (100 + REPORT_TOKENS) for opening in openings for step in range(4)]
+    assert react.prompt_tokens == sum(asked)
+    assert react.usd == pytest.approx((sum(asked) * 10 + 8_000 * 100) / 1e6)
+    assert react.usd_cached == react.usd
+    assert code.usd is not None
+    assert code.usd_most == pytest.approx(code.usd + 20 * 900 * 100 / 1e6)
+    # Ten replies of a thousand tokens, with the longest reports.
+    longest = sum(o + step * (1_000 + LONGEST_REPORT_TOKENS) for o in openings for step in range(10))
+    assert react.usd_most == pytest.approx((longest * 10 + 20 * 10 * 1_000 * 100) / 1e6)
+    cached = entry.model_copy(update={"capabilities": Capabilities(cache="automatic")})
+    _, (found, _) = estimates(settings, (cached,), 100)
+    assert min(openings) < SHORTEST_CACHED_PROMPT or found.usd_cached < found.usd  # type: ignore[operator]
+
+
+def test_an_agents_runs_so_far_say_what_is_usual() -> None:
+    def run(*tokens: int) -> dict[str, list[dict[str, int]]]:
+        # The last step tries the last script and is no reply.
+        return {"steps": [{"completion_tokens": count} for count in (*tokens, 0)]}
+
+    usual = usual_run([run(100, 200, 300), run(400)], replies=4, tokens=9)
+    assert (usual.replies, usual.tokens) == (2.0, 250.0)
+    assert usual_run([], replies=4, tokens=9) == Usual(4, 9)
+
+
 def test_the_command(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -90,7 +132,10 @@ def test_who_is_left_out_is_said_in_a_line(settings: Settings) -> None:
     registry = load_registry(settings.models_file)
     line = "not asked, because KEY_THAT_IS_NOT_SET is not set: one, two; put the key into .env or the environment"
     assert left_out(registry, {}, settings) == [line]
-    assert left_out(registry, {"KEY_THAT_IS_NOT_SET": "something"}, settings) == []
+    key = {"KEY_THAT_IS_NOT_SET": "something"}
+    assert left_out(registry, key | {"CONDMAT_BUDGET_DAY_USD": "5"}, settings) == []
+    (line,) = left_out(registry, key, settings)
+    assert line.startswith("not asked, because nothing may be spent: one, two; set CONDMAT_BUDGET_DAY_USD to the US")
     write_models(settings, "http://127.0.0.1:9/v1", "small", resolutions=[16])
     assert left_out(load_registry(settings.models_file), {}, settings) == [
         "not asked: small is for tables of 16 only; set RESOLUTIONS=16"

@@ -52,8 +52,32 @@ def test_the_shipped_file_runs_exactly_the_reference_entrants_without_a_key() ->
 
 def test_a_key_switches_on_its_models_and_no_others() -> None:
     registry = load_registry(SHIPPED)
-    gained = {e.name for e in registry.runnable({"ANTHROPIC_API_KEY": "x"})} - set(REFERENCE_ENTRANTS)
+    key, ceiling = {"ANTHROPIC_API_KEY": "x"}, {"CONDMAT_BUDGET_DAY_USD": "5"}
+    gained = {e.name for e in registry.runnable(key | ceiling)} - set(REFERENCE_ENTRANTS)
     assert gained == {"claude-opus-4.7", "claude-opus-4.5", "claude-sonnet-4.5"}
+
+
+@pytest.mark.parametrize("budget", [{}, {"CONDMAT_BUDGET_DAY_USD": "0"}, {"CONDMAT_BUDGET_RUN_USD": "0"}])
+def test_a_key_alone_spends_nothing(budget: dict[str, str]) -> None:
+    environment = {"OPENAI_API_KEY": "exported for something else", **budget}
+    registry = load_registry(SHIPPED)
+    assert {e.name for e in registry.runnable(environment)} == set(REFERENCE_ENTRANTS)
+    (line,) = (line for line in registry.off(environment) if line.startswith("o3:"))
+    assert "off, because nothing may be spent; set CONDMAT_BUDGET_DAY_USD to the US dollars" in line
+
+
+def test_nobody_is_billed_without_a_key_and_a_price(tmp_path: Path) -> None:
+    local = "  - {name: l, provider: openai_compatible, model: m, base_url: http://h/v1"
+    price = "prices: [{since: 2026-01-01, input: 1, output: 2}]"
+    names = {
+        "": {"l"},
+        ", free: true, key_env: K": {"l"},
+        ", key_env: K": set(),
+        f", {price}": set(),
+    }
+    for more, runs in names.items():
+        registry = load_registry(write(tmp_path, f"models:\n{local}{more}}}\n"))
+        assert {entry.name for entry in registry.runnable({"K": "x"})} == runs, more
 
 
 def test_a_missing_key_is_one_line_for_that_model() -> None:

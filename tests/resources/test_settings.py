@@ -15,7 +15,33 @@ def test_defaults_are_a_full_run_at_resolution_100(tmp_path: Path, monkeypatch: 
     assert settings.data == tmp_path / "data"
     assert settings.dagster_home == tmp_path / "data" / "dagster"
     assert settings.ledger_url.startswith("sqlite:///")
-    assert settings.budget_run_usd is None
+    assert (settings.budget_run_usd, settings.budget_day_usd) == (None, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("run", "day", "ceilings"),
+    [
+        ("", "", (None, 0.0)),
+        ("", "5", (None, 5.0)),
+        ("2.5", "", (2.5, None)),
+        ("", "none", (None, None)),
+        ("1", " 2 ", (1.0, 2.0)),
+    ],
+)
+def test_nothing_may_be_spent_until_somebody_says_how_much(
+    run: str, day: str, ceilings: tuple[float | None, float | None]
+) -> None:
+    settings = read_settings({"CONDMAT_BUDGET_RUN_USD": run, "CONDMAT_BUDGET_DAY_USD": day})
+    assert (settings.budget_run_usd, settings.budget_day_usd) == ceilings
+
+
+def test_the_env_file_beside_the_models_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".env").write_text("CONDMAT_BUDGET_DAY_USD=3\nCONDMAT_PROFILE=fast\n")
+    monkeypatch.setenv("CONDMAT_MODELS", str(tmp_path / "models.yaml"))
+    monkeypatch.setenv("CONDMAT_PROFILE", "full")
+    monkeypatch.delenv("CONDMAT_BUDGET_DAY_USD", raising=False)
+    settings = read_settings()
+    assert (settings.budget_day_usd, settings.profile) == (3.0, "full")
 
 
 def test_dagster_home_follows_the_data_folder(tmp_path: Path) -> None:

@@ -15,10 +15,13 @@ import yaml
 from cme_assets import bring_up_to_date as bringing
 from cme_assets import definitions, schemas
 from cme_assets.definitions import build_defs
+from cme_assets.left_out import waiting_for_batches
+from cme_assets.page.transcripts import write_transcripts
 from cme_assets.protocols import PROTOCOLS
+from cme_assets.protocols.replies import remarks
 from cme_assets.tasks.catalogue import CATEGORIES
 from resources.lake import Lake
-from resources.llm.batched import WAITS
+from resources.llm.batched import WAITING, WAITS
 from resources.registry import load_registry
 from resources.settings import Settings
 from tests.fast_graph import IN_THIS_PROCESS
@@ -238,7 +241,7 @@ def test_an_entry_is_asked_at_its_own_table_sizes_only(
 
 
 def test_a_batch_is_handed_in_once_and_collected_by_the_sensor(
-    settings: Settings, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("SOME_KEY", KEY)
     server = BatchServer()
@@ -251,6 +254,17 @@ def test_a_batch_is_handed_in_once_and_collected_by_the_sensor(
             assert {(r["status"], r["error"]) for r in replies(settings)} == {("provider_error", WAITS)}
             assert {r["score"] for r in scores(settings)} == {None}
         defs = build_defs(settings, {"workers": IN_THIS_PROCESS})
+        # Nobody calls that an error.
+        assert waiting_for_batches(Lake(settings.lake), load_registry(settings.models_file).entries) == [
+            "first: 10 of 10 questions wait for their batch, within a day; run again then"
+        ]
+        noted = remarks(replies(settings), 10)
+        assert (noted["waiting for a batch"], "failures" in noted) == (10, False)
+        assert "provider_error" not in str(noted["endings"])
+        write_transcripts(Lake(settings.lake), tmp_path)
+        pages = "".join(page.read_text() for page in (tmp_path / "transcripts").rglob("*.html"))
+        assert WAITING in pages
+        assert "provider_error" not in pages
         sensor = defs.resolve_sensor_def("batches_at_providers")
         context = dg.build_sensor_context(instance=instance, definitions=defs)
         assert not sensor.evaluate_tick(context).run_requests

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from resources.llm.client import UNRECORDED
+from resources.llm.client import QUICK_SECONDS, UNRECORDED
 from resources.llm.ledger import Ledger
 from resources.llm.run import ask_all_now
 from resources.outcomes import Status
@@ -93,3 +93,21 @@ def test_two_runs_of_one_evaluation_ask_everything_once(tmp_path: Path) -> None:
     assert [len(set(hashes)) for hashes in given] == [200, 200]
     assert set(server.log.answered.values()) == {1}
     assert len(server.log.answered) == 200
+
+
+def test_slow_replies_are_recorded_before_others_are_asked_in_their_place(tmp_path: Path) -> None:
+    """What a kill can lose is what was asked and not recorded: at no time more than the concurrency."""
+    path, server = tmp_path / "ledger.sqlite", FaultyServer(latency=QUICK_SECONDS + 0.1)
+    most = 0
+    with running(server) as address:
+        process, _ = start(f"sqlite:///{path}", address, 60)
+        while process.is_alive():
+            asked = len(server.log.asked)
+            # Read before the ledger is: what is recorded meanwhile only makes the difference smaller.
+            recorded = rows(path, "SELECT count(*) FROM attempts")[0][0] if asked else 0
+            most = max(most, asked - int(str(recorded)))
+            time.sleep(0.005)
+        process.join()
+    assert process.exitcode == 0
+    assert rows(path, "SELECT count(*) FROM attempts WHERE status = 'ok'") == [(60,)]
+    assert 1 < most <= entry("http://x").max_concurrency

@@ -137,6 +137,20 @@ async def test_a_ceiling_holds_and_a_higher_one_goes_on(ledger: Ledger, entry_fo
     assert len(server.log.asked) == 40
 
 
+async def test_a_model_has_a_ceiling_of_its_own(ledger: Ledger, entry_for: Callable[..., ModelEntry]) -> None:
+    with running(FaultyServer()) as address:
+        entry = entry_for("openai", address, ceiling_usd=0.005)
+        for run in ("first", "second"):
+            ended = await ask(questions(30), entry, ledger, Budget(run))
+        other = entry_for("openai", address, model="another")
+        free = await ask(questions(30), other, ledger, Budget("third"))
+    stopped = [answer for answer in ended if answer.status is Status.BUDGET_STOPPED]
+    # One answer costs 0.00034 dollars and could cost about 0.001: runs do not begin anew.
+    assert 10 < len(ended) - len(stopped) <= 14
+    assert all("run, day or model" in str(answer.error) for answer in stopped)
+    assert {answer.status for answer in free} == {Status.OK}
+
+
 async def test_without_a_price_a_ceiling_lets_nothing_through(
     ledger: Ledger, entry_for: Callable[..., ModelEntry]
 ) -> None:
