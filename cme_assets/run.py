@@ -23,7 +23,7 @@ def main() -> int:
     from cme_assets.protocols.protocol import ProtocolError
     from cme_assets.summary import print_summary
     from dbt_reports.bring_up_to_date import ReportsFailed, bring_reports_up_to_date
-    from resources.dagster_home import DagsterHomeError, open_instance
+    from resources.dagster_home import DagsterHomeError, explaining_storage_errors, open_instance
     from resources.found_models import registry_of
     from resources.lake import Lake, LakeError
     from resources.registry import RegistryError, read_environment
@@ -40,7 +40,8 @@ def main() -> int:
         environment = read_environment(settings.models_file)
         for line in left_out(registry, environment, settings):
             print(line, file=sys.stderr)
-        with open_instance(settings.dagster_home) as instance:
+        home = settings.dagster_home
+        with explaining_storage_errors(home), open_instance(home) as instance:
             entries = registry.runnable(environment)
             done = bring_up_to_date(settings, entries, instance)
             built = bring_reports_up_to_date(settings, instance)

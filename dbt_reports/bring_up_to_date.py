@@ -9,7 +9,7 @@ import sys
 import dagster as dg
 
 from dbt_reports.lake_files import fingerprint, lake_files
-from dbt_reports.project import project_fingerprint
+from dbt_reports.project import ReportsError, explaining_disk_errors, project_fingerprint
 from resources.console import warnings_console
 from resources.settings import Settings
 
@@ -29,21 +29,28 @@ def bring_reports_up_to_date(settings: Settings, instance: dg.DagsterInstance) -
     identity = f"{project_fingerprint()} {fingerprint(lake_files(settings.lake))}"
     if _is_there(settings) and note.exists() and note.read_text() == identity:
         return False
+    print("reports: building", file=sys.stderr, flush=True)
+    try:
+        with explaining_disk_errors(settings):
+            _build(settings, instance)
+            note.write_text(identity)
+    except ReportsError as error:
+        raise ReportsFailed(str(error)) from None
+    except dg.Failure as failure:
+        raise ReportsFailed(failure.description or "the reports could not be built") from None
+    return True
+
+
+def _build(settings: Settings, instance: dg.DagsterInstance) -> None:
     # Loading dbt takes seconds, which an idle run need not spend.
     from dbt_reports.definitions import build_defs
 
     quiet = dg.Definitions(loggers={"console": warnings_console})
     reports = build_defs(settings, page=_has_spectra(settings))
     job = dg.Definitions.merge(reports, quiet).resolve_implicit_global_asset_job_def()
-    print("reports: building", file=sys.stderr, flush=True)
-    try:
-        # dbt's lines on every table and test are in its own log, and what fails is said here.
-        with contextlib.redirect_stdout(io.StringIO()):
-            job.execute_in_process(instance=instance, run_config={"loggers": {"console": {}}})
-    except dg.Failure as failure:
-        raise ReportsFailed(failure.description or "the reports could not be built") from None
-    note.write_text(identity)
-    return True
+    # dbt's lines on every table and test are in its own log, and what fails is said here.
+    with contextlib.redirect_stdout(io.StringIO()):
+        job.execute_in_process(instance=instance, run_config={"loggers": {"console": {}}})
 
 
 def _is_there(settings: Settings) -> bool:

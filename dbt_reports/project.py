@@ -6,6 +6,7 @@ nothing outside the data folder.
 
 from __future__ import annotations
 
+import errno
 import glob
 import hashlib
 import json
@@ -127,7 +128,10 @@ def failure(target: Path, output: str = "") -> str:
         for result in json.loads(results.read_text())["results"]:
             if result["status"] in ("error", "fail"):
                 return f"dbt: {result['unique_id']}: {_one_line(result['message'] or result['status'])}"
-    return f"dbt: {_one_line(output) or 'ended without a message'}"
+    said = _one_line(output.split("Traceback (most recent call last)")[0])
+    if os.strerror(errno.ENOSPC) in output:
+        said = f"{target}: {os.strerror(errno.ENOSPC)}; free some space and run again"
+    return f"dbt: {said or 'ended without a message'}"
 
 
 def _one_line(text: str, longest: int = 400) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
+from sqlalchemy.exc import DBAPIError
 
 CONFIGURATION = """\
 # Written by condmat-evals when this folder was made; yours to change.
@@ -53,4 +56,16 @@ def open_instance(home: Path) -> dg.DagsterInstance:
         raise DagsterHomeError(
             f"{error.filename or home}: cannot be used ({error.strerror}); "
             "make the folder writable or point DAGSTER_HOME or CONDMAT_DATA at another one"
+        ) from None
+
+
+@contextmanager
+def explaining_storage_errors(home: Path) -> Iterator[None]:
+    """Turns what goes wrong with Dagster's own databases, such as a full disk, into a DagsterHomeError."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise DagsterHomeError(
+            f"{home}: Dagster's record of runs cannot be used ({error.orig}); "
+            "free some space or make the folder writable, and run again: what is finished is kept"
         ) from None
