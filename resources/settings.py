@@ -12,7 +12,7 @@ from dotenv import dotenv_values
 PROFILES = ("full", "fast")
 SANDBOXES = ("auto", "docker", "bubblewrap")
 FAST_CATEGORIES = ("A1", "B1")
-FAST_RESOLUTION = 50
+DEFAULT_RESOLUTION = {"full": "100", "fast": "50"}
 
 
 class SettingError(ValueError):
@@ -99,7 +99,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         data=data,
         dagster_home=Path(env.get("DAGSTER_HOME") or data / "dagster").absolute(),
         profile=profile,
-        resolutions=(FAST_RESOLUTION,) if profile == "fast" else _resolutions(env.get("RESOLUTIONS") or "100"),
+        resolutions=_resolutions(env.get("RESOLUTIONS") or DEFAULT_RESOLUTION[profile]),
         ledger_url=env.get("CONDMAT_LEDGER_URL") or f"sqlite:///{data / 'ledger.sqlite'}",
         sandbox=_one_of(env, "CONDMAT_SANDBOX", SANDBOXES),
         budget_run_usd=run_usd,

@@ -48,8 +48,9 @@ def test_dagster_home_follows_the_data_folder(tmp_path: Path) -> None:
     assert read_settings({"CONDMAT_DATA": str(tmp_path)}).dagster_home == tmp_path / "dagster"
 
 
-def test_fast_profile_is_one_small_resolution() -> None:
-    assert read_settings({"CONDMAT_PROFILE": "fast", "RESOLUTIONS": "200"}).resolutions == (50,)
+def test_fast_profile_is_one_small_resolution_unless_others_are_asked_for() -> None:
+    assert read_settings({"CONDMAT_PROFILE": "fast"}).resolutions == (50,)
+    assert read_settings({"CONDMAT_PROFILE": "fast", "RESOLUTIONS": "16"}).resolutions == (16,)
 
 
 def test_samples_are_sizes_or_all_of_them() -> None:
