@@ -29,7 +29,7 @@ def main() -> int:
     from mattools_assets.tool_usage.evaluating import evaluations
     from mattools_assets.tool_usage.question_sets import ToolUsageError
     from mattools_assets.tools_up_to_date import bring_tools_up_to_date
-    from resources.dagster_home import DagsterHomeError, open_instance
+    from resources.dagster_home import DagsterHomeError, explaining_storage_errors, open_instance
     from resources.found_models import registry_of
     from resources.lake import LakeError
     from resources.registry import RegistryError, not_asked, read_environment
@@ -46,7 +46,8 @@ def main() -> int:
         for line in not_asked(registry.entries, {*PROTOCOLS, TOOLS}, environment):
             print(line, file=sys.stderr)
         entries = registry.runnable(environment)
-        with open_instance(settings.dagster_home) as instance:
+        home = settings.dagster_home
+        with explaining_storage_errors(home), open_instance(home) as instance:
             knowledge = bring_up_to_date(settings, entries, instance)
             tools = bring_tools_up_to_date(settings, evaluations(settings, entries), instance)
             for line in tools.left_out:
