@@ -59,9 +59,10 @@ ELASTIC_LINE = Category(
         **surroundings(),
         "w_0": Uniform(-0.05, 0.05),
         "fwhm_elastic": Uniform(0.012, 0.025),
-        "w_phonon": Uniform(0.030, 0.060),
+        # So close and strong that it displaces the common maximum, more with every step of the kernel.
+        "w_phonon": Uniform(0.015, 0.035),
         "fwhm_phonon": Uniform(0.015, 0.030),
-        "shoulder": Uniform(0.2, 0.5),
+        "shoulder": Uniform(0.5, 0.9),
     },
     window=_elastic_window,
     intensity=_elastic_intensity,
@@ -76,6 +77,7 @@ ELASTIC_LINE = Category(
     quantity=Quantity(("w_0",), "eV", Shape.SCALAR),
     truth=lambda p, _: scalar(p["w_0"]),
     gamma=constant(GAMMA_ENERGY),
+    version=2,
 )
 
 # --- F2, F3: phonon ladder ---
@@ -107,6 +109,7 @@ _LADDER_OBSERVED = (
 PHONON_ENERGY = replace(
     ELASTIC_LINE,
     id="F2",
+    version=1,
     title="Phonon energy of a ladder",
     ranges={
         **surroundings(),

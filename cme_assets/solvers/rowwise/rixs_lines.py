@@ -51,8 +51,10 @@ def elastic_line(problem: ClosedBookProblem) -> Array:
         return np.hstack([blur(np.stack(peaks, axis=1)), baseline])
 
     top = loss[np.argmax(data)]
-    starts = [(top - shift, 0.018, distance, 0.022) for shift, distance in ((0.0, 0.035), (0.003, 0.045), (0.0, 0.055))]
-    fit = fit_shape(design, data, starts, (loss[0], 0.006, 0.02, 0.006), (loss[-1], 0.04, 0.08, 0.05))
+    starts = [
+        (top - shift, 0.018, distance, 0.022) for shift, distance in ((0.0, 0.035), (0.003, 0.025), (0.006, 0.018))
+    ]
+    fit = fit_shape(design, data, starts, (loss[0], 0.006, 0.008, 0.006), (loss[-1], 0.04, 0.08, 0.05))
     return fit.parameters[:1]
 
 
