@@ -243,10 +243,8 @@ QUADRATIC_VELOCITY = replace(
 
 
 def _superstructure_window(p: Parameters) -> Window:
-    low, high = _linear_ends(p)
-    # The slowest bands are wider than the window above the Fermi level; every occupied row keeps its crossing.
-    width = max(SUPERSTRUCTURE_WIDTH, high - low + 0.05)
-    return Window(place_window(low, high, width, p["margin_share"]), (BOTTOM, p["top"]), p["E_F"])
+    x = place_window(*_linear_ends(p), SUPERSTRUCTURE_WIDTH, p["margin_share"])
+    return Window(x, (BOTTOM, p["top"]), p["E_F"])
 
 
 def _copies(p: Parameters, k: Array, energy: Array) -> Array:
