@@ -61,7 +61,7 @@ def instrument_text(problem: ClosedBookProblem) -> str:
         f"The instrument broadens every map with Gaussian kernels of full width at half maximum "
         f"{problem.fwhm_rows:.4g} {unit} along the rows' axis and {problem.fwhm_columns:.4g} 1/Angstrom along the "
         f"columns' axis. Each entry is the mean over its pixel; axis values are pixel centres. Maps may carry noise "
-        f"made of many small spots."
+        f"made of many small bright spots, which add up to an uneven, positive pedestal."
     )
 
 
@@ -76,7 +76,10 @@ def _wanted(problem: ClosedBookProblem) -> str:
         case Shape.SCALAR:
             return f"The answer is one number, {names[0]}."
         case Shape.VALUES:
-            return f"The answer is {len(names)} numbers in this order: {', '.join(names)}."
+            return (
+                f"The answer is {len(names)} numbers in this order: {', '.join(names)}. Each is compared with the true "
+                "value at its place."
+            )
         case Shape.ARRAY:
             return f"The answer is a list of {names[0]}, one number for each listed row or column, in table order."
 

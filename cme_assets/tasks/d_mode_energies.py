@@ -90,7 +90,7 @@ def _truth(p: Parameters, _: MapAxes) -> Array:
     return _energies(p)
 
 
-def _category(number: int, title: str, ranges: dict[str, Declared], count: int) -> Category:
+def _category(number: int, title: str, ranges: dict[str, Declared], count: int, couplings: str) -> Category:
     names = ("W",) if count == 1 else tuple(f"W{n}" for n in range(1, count + 1))
     spectra = (
         "a Debye spectrum, Eliashberg function a2F(O) = lambda (O/W)^2 up to the cut-off W and zero above"
@@ -110,6 +110,7 @@ def _category(number: int, title: str, ranges: dict[str, Declared], count: int) 
         intensity=_intensity,
         observed=(
             f"One band, linear before interactions, crosses the Fermi level and is kinked by coupling to {spectra}. "
+            f"{couplings} "
             "Impurities and a weak Fermi-liquid term add to the scattering."
         ),
         question=f"Give {wanted}: positive energies measured from the Fermi level.",
@@ -123,11 +124,16 @@ def _category(number: int, title: str, ranges: dict[str, Declared], count: int) 
 
 def _one_mode(number: int, coupling: float) -> Category:
     ranges = _ranges([lambda _: coupling], Uniform(0.020, 0.075), -0.22)
-    return _category(number, f"Mode energy, coupling {coupling:g}", ranges, 1)
+    return _category(number, f"Mode energy, coupling {coupling:g}", ranges, 1, "All maps share one coupling lambda.")
 
 
 ONE_MODE = tuple(_one_mode(n, coupling) for n, coupling in enumerate((0.5, 0.75, 1.0, 2.0, 5.0), start=1))
-TWO_MODES = _category(6, "Two mode energies", _ranges([Uniform(0.6, 1.5)] * 2, Uniform(0.020, 0.120), -0.24), 2)
-THREE_MODES = _category(7, "Three mode energies", _ranges([Uniform(0.4, 1.2)] * 3, Uniform(0.020, 0.120), -0.24), 3)
+_OWN_COUPLINGS = "Each map has couplings lambda of its own."
+TWO_MODES = _category(
+    6, "Two mode energies", _ranges([Uniform(0.6, 1.5)] * 2, Uniform(0.020, 0.120), -0.24), 2, _OWN_COUPLINGS
+)
+THREE_MODES = _category(
+    7, "Three mode energies", _ranges([Uniform(0.4, 1.2)] * 3, Uniform(0.020, 0.120), -0.24), 3, _OWN_COUPLINGS
+)
 
 CATEGORIES = (*ONE_MODE, TWO_MODES, THREE_MODES)

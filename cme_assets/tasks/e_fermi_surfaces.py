@@ -201,9 +201,9 @@ _TRILAYER: dict[str, Declared] = {**_surroundings(), **_sheet_ranges(1), **_shee
 # --- the categories ---
 
 _DEFINITION = (
-    "The doping of a sheet is p = 1 - 2 A_occ / A_BZ with A_occ the area occupied by electrons inside its contour of "
-    "zero energy (zone centre occupied), extended by the square's symmetry over the whole Brillouin zone, and "
-    "A_BZ = (2 pi / a)^2: p = 0 at half filling."
+    "The doping of a sheet is p = 1 - 2 A_occ / A_BZ with A_occ the area of its occupied states, which lie on that "
+    "side of its contour of zero energy where the zone's centre is, extended by the square's symmetry over the whole "
+    "Brillouin zone, and A_BZ = (2 pi / a)^2: p = 0 at half filling."
 )
 
 
