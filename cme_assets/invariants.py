@@ -129,10 +129,10 @@ def scores_out_of_range(lake: Lake, table: LakeTable) -> list[str]:
 
 
 def count_problems(lake: Lake, categories: Iterable[str]) -> Counter[str]:
-    """Categories, problems and categories of each tier in the lake, of those named."""
+    """Categories, problems and categories of each tier in the lake, of those named that belong to the published 38."""
     wanted = set(categories)
-    rows = lake.read_all(schemas.PROBLEMS, ["category", "tier", "problem_id", "draw"]).to_pylist()
-    questions = [row for row in rows if row["draw"] == EXAMPLES and row["category"] in wanted]
+    rows = lake.read_all(schemas.PROBLEMS, ["category", "tier", "problem_id", "draw", "published"]).to_pylist()
+    questions = [row for row in rows if row["draw"] == EXAMPLES and row["published"] and row["category"] in wanted]
     tiers = {row["category"]: row["tier"] for row in questions}
     counted = Counter(f"tier {tier}" for tier in tiers.values())
     return counted + Counter(categories=len(tiers), problems=len({row["problem_id"] for row in questions}))

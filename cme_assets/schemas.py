@@ -41,6 +41,7 @@ PROBLEMS = LakeTable(
         _DRAW,
         Column("role", _TEXT, "example or question"),
         Column("title", _TEXT, "the category in a few words"),
+        Column("published", pa.bool_(), "whether the category is one of the 38; others stay out of totals"),
         Column("map_kind", _TEXT, "EK, KK or QW: energy-momentum, momentum-momentum, loss-momentum"),
         Column("noise", _NUMBER, "mean of the noise as a fraction of the clean map's peak"),
         Column("energy_factor", _NUMBER, "broadening of the instrument's energy kernel"),

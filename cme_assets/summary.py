@@ -14,8 +14,8 @@ WIDTH = 120
 """Columns of the table when nobody's terminal says how many there are."""
 
 _LEADERBOARD = """
-    select evaluation, n_problems, coverage, score, ci_low, ci_high, score_min_level, score_max_level
-    from cme_leaderboard order by score desc nulls last, evaluation
+    select rank, evaluation, n_problems, coverage, score, ci_low, ci_high, score_min_level, score_max_level
+    from cme_leaderboard order by resolution, variant, rank nulls last, score desc nulls last, evaluation
 """
 
 
@@ -28,7 +28,7 @@ def print_summary(settings: Settings, done: Done, *, reports_built: bool) -> Non
         console.print("Everything is up to date, nothing was done again.")
     else:
         reports = "built" if reports_built else "up to date"
-        console.print(f"Made {done.partitions} partitions in {done.runs} runs; reports {reports}.")
+        console.print(f"Made {done.partitions} files of data, replies and scores; reports {reports}.")
     for failure in done.failed_checks:
         console.print(f"check failed: {failure}", markup=False)
     for reason in dict.fromkeys(done.refused):
@@ -43,14 +43,15 @@ def print_summary(settings: Settings, done: Done, *, reports_built: bool) -> Non
 def _leaderboard(settings: Settings) -> Table:
     with duckdb.connect(str(settings.reports_database), read_only=True) as database:
         rows = database.execute(_LEADERBOARD).fetchall()
-    table = Table(title="CME-SpectrumBench")
+    table = Table(title="CME-SpectrumBench", caption="ranked by table size where every problem has a score")
+    table.add_column("rank", justify="right")
     table.add_column("evaluation", no_wrap=True)
     for name in ("problems", "coverage", "score", "95 % interval", "least noise", "most noise"):
         table.add_column(name, justify="right")
-    for evaluation, n_problems, coverage, score, low, high, least, most in rows:
+    for rank, evaluation, n_problems, coverage, score, low, high, least, most in rows:
         interval = "" if low is None else f"{low:.3f} to {high:.3f}"
         cells = [str(n_problems), f"{coverage:.0%}", _score(score), interval, _score(least), _score(most)]
-        table.add_row(escape(evaluation), *cells)
+        table.add_row("" if rank is None else str(rank), escape(evaluation), *cells)
     return table
 
 

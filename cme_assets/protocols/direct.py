@@ -62,15 +62,20 @@ def answer(lake: Lake, workers: Workers, settings: Settings, asked: Asked) -> It
 def make_reference_replies(lake: Lake, model: str, category_id: str, identity: str) -> Made:
     """Replies of a reference entrant to a category's prompts; those that it has given already are kept.
 
+    There are none to a category for which the entrant has no method: having none is no wrong answer.
+
     `identity` is the entrant's hash. Raises LakeError for a stored table that cannot be read.
     """
     kept = kept_replies(lake, model, category_id, identity)
     prompts = lake.read(schemas.PROMPTS, {"category": category_id}).to_pylist()
     asked = [{**prompt, "repeat": 0} for prompt in prompts]
-    rows = [
-        kept.get(question_of(prompt)) or reply_row(prompt, model, 0, identity, _solve(lake, prompt, model))
-        for prompt in asked
-    ]
+    try:
+        rows = [
+            kept.get(question_of(prompt)) or reply_row(prompt, model, 0, identity, _solve(lake, prompt, model))
+            for prompt in asked
+        ]
+    except NotImplementedError as missing:
+        return Made(TABLE.rows([]), {"not answered": str(missing)})
     return Made(TABLE.rows(rows), remarks(rows, len(rows) - sum(question_of(prompt) in kept for prompt in asked)))
 
 
@@ -83,6 +88,8 @@ def _solve(lake: Lake, prompt: Mapping[str, Any], model: str) -> Row:
     start = time.perf_counter()
     try:
         text, status, failure = answer_text(list(solvers.ENTRANTS[model](problem))), Status.OK, None
+    except NotImplementedError:
+        raise
     except Exception as error:  # whatever a solver raises is its own failure, like a model's
         text, status, failure = "", Status.CODE_ERROR, f"{type(error).__name__}: {error}"
     return {

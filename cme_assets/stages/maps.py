@@ -125,6 +125,7 @@ def _problem_row(sample: Sample, index: int) -> dict[str, Any]:
         "draw": sample.index,
         "role": "question" if sample.index == EXAMPLES else "example",
         "title": category.title,
+        "published": category.published,
         "map_kind": str(category.map_kind),
         "noise": level.noise,
         "energy_factor": level.energy_factor,

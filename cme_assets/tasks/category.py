@@ -166,6 +166,8 @@ class Category:
     resolution on column values x (n_x,) and row values y (n_y,), shape (n_y, n_x), any unit. `truth(p, axes)` is the
     model quantity in the order of `quantity.names`, or along the `listed` run. `gamma` is the half width of the
     Lorentzian score, in the quantity's unit. `version` is raised when anything of the category changes.
+    `published` is False for a category of your own, beyond the 38: it is simulated, asked and scored like any and
+    shown by category, but stays out of the totals, which are compared with published ones.
     """
 
     id: str
@@ -186,6 +188,7 @@ class Category:
     given: Callable[[Parameters], tuple[Given, ...]] = nothing_given
     wide_gamma: float | None = None
     version: int = 1
+    published: bool = True
     specks: Specks = field(init=False)
 
     def __post_init__(self) -> None:

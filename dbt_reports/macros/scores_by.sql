@@ -1,6 +1,7 @@
 {#- Scores cut by `group`, a column of cme_problems: one row an evaluation and value, also where nothing is
-    scored. `attributes` are columns that the group determines. Intervals exist for the cuts in cme_intervals. -#}
-{%- macro scores_by(group, attributes=[], intervals=true) -%}
+    scored. `attributes` are columns that the group determines. Intervals exist for the cuts in cme_intervals.
+    Categories beyond the published 38 count where `only_published` is false. -#}
+{%- macro scores_by(group, attributes=[], intervals=true, only_published=true) -%}
 with
 evaluations as (
     select evaluation, model, protocol, resolution, variant, count(distinct repeat) as repeats
@@ -11,6 +12,9 @@ evaluations as (
 groups as (
     select {{ ([group] + attributes) | join(', ') }}, count(*) as n_problems
     from {{ ref('cme_problems') }}
+    {%- if only_published %}
+    where published
+    {%- endif %}
     group by all
 ),
 
@@ -23,6 +27,9 @@ scored as (
         {{ exact_mean('score') }} as score,
         {{ exact_mean('score_lenient') }} as score_lenient
     from {{ ref('cme_problem_scores') }}
+    {%- if only_published %}
+    where published
+    {%- endif %}
     group by all
 )
 

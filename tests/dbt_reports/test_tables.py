@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from pathlib import Path
 from statistics import fmean
 
 import duckdb
 import pyarrow.parquet as pq
 import pytest
 
+from dbt_reports.build import build_reports
 from dbt_reports.project import PROJECT
 from resources.bootstrap import cluster_interval
+from resources.lake import Lake
 from resources.outcomes import NOT_THE_MODELS_FAULT, Status
-from resources.settings import Settings
-from tests.random_lake import TIERS
+from resources.settings import Settings, read_settings
+from tests.random_lake import OWN, TIERS, Evaluation, write_problems, write_scores
 
 CONTRACT = {
     "cme_scores": "evaluation model protocol resolution repeat problem_id category domain tier level status score"
@@ -187,3 +190,18 @@ def test_statuses_are_the_projects() -> None:
     assert f"values: [{', '.join(Status)}]" in text
     unscored = text.split("(score is null) = (status in (")[1].split("))")[0]
     assert {word.strip(" '") for word in unscored.split(",")} == set(NOT_THE_MODELS_FAULT)
+
+
+def test_a_category_of_ones_own_is_shown_and_stays_out_of_the_totals(tmp_path: Path) -> None:
+    settings = read_settings({"CONDMAT_DATA": str(tmp_path)})
+    lake = Lake(str(settings.lake))
+    write_problems(lake, ("A1", OWN))
+    write_scores(lake, Evaluation("any"), categories=("A1", OWN))
+    with duckdb.connect(build_reports(settings).database, read_only=True) as tables:
+        by_category = dict(tables.execute("select category, score from cme_by_category").fetchall())
+        board = tables.execute("select n_problems, n_scored, coverage, score, rank from cme_leaderboard").fetchall()
+        tiers = tables.execute("select tier, n_problems, score from cme_by_tier").fetchall()
+    assert by_category.keys() == {"A1", OWN}
+    assert by_category["A1"] != by_category[OWN]
+    assert board == [(5, 5, 1.0, by_category["A1"], 1)]
+    assert tiers == [(1, 5, by_category["A1"])]

@@ -20,7 +20,7 @@ SCHEMA = pa.schema(
 
 def model(dbt, _session):
     """One row an evaluation and cut: all problems, one tier, one level."""
-    scored = dbt.ref("cme_problem_scores").filter("score is not null")
+    scored = dbt.ref("cme_problem_scores").filter("score is not null and published")
     cuts = defaultdict(list)
     for evaluation, category, tier, level, score in scored.select(
         "evaluation, category, tier, level, score"

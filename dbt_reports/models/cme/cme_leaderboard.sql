@@ -2,6 +2,7 @@ with
 benchmark as (
     select count(*) as n_problems, min(level) as min_level, max(level) as max_level
     from {{ ref('cme_problems') }}
+    where published
 ),
 
 attempts as (
@@ -21,6 +22,7 @@ attempts as (
         {{ whole_sum('cost_usd') }} as cost_usd,
         {{ whole_sum('latency_s') }} as latency_s
     from {{ ref('cme_scores') }}
+    semi join (from {{ ref('cme_problems') }} where published) using (problem_id)
     group by all
 ),
 
@@ -34,6 +36,7 @@ scored as (
         {{ exact_mean('case when level = max_level then score end') }} as score_max_level
     from {{ ref('cme_problem_scores') }}
     cross join benchmark
+    where published
     group by all
 ),
 

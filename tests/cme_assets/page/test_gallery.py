@@ -32,6 +32,7 @@ def problem(level: int, **changes: object) -> dict[str, object]:
         "draw": 0,
         "role": "example",
         "title": "Band bottom",
+        "published": True,
         "map_kind": "EK",
         "noise": 0.1 * level,
         "energy_factor": 1.0,

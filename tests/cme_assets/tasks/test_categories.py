@@ -20,11 +20,12 @@ PLACES_ALONG_ROWS = {"E_F", "E", "E_bottom", "E_D", "w_0", "w", "w_p", "w_1", "w
 PLACES_ALONG_COLUMNS = {"k", "q_CO"}
 
 
-def test_the_catalogue_is_the_published_size() -> None:
-    assert len(CATEGORIES) == 38
-    assert sum(len(category.levels) for category in CATEGORIES.values()) == 190
-    assert Counter(category.tier for category in CATEGORIES.values()) == {1: 15, 2: 12, 3: 11}
-    assert Counter(category.domain for category in CATEGORIES.values()) == DOMAIN_SIZES
+def test_the_published_part_of_the_catalogue_is_the_published_size() -> None:
+    published = [category for category in CATEGORIES.values() if category.published]
+    assert len(published) == 38
+    assert sum(len(category.levels) for category in published) == 190
+    assert Counter(category.tier for category in published) == {1: 15, 2: 12, 3: 11}
+    assert Counter(category.domain for category in published) == DOMAIN_SIZES
     assert all(category.id == name for name, category in CATEGORIES.items())
 
 
