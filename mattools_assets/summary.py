@@ -48,7 +48,7 @@ def print_summary(settings: Settings, parts: Sequence[Counts], refused: Sequence
         console.print("Everything is up to date, nothing was done again.")
     else:
         reports = "built" if reports_built else "up to date"
-        console.print(f"Made {sum(part.partitions for part in parts)} partitions in {runs} runs; reports {reports}.")
+        console.print(f"Made {sum(part.partitions for part in parts)} tables in {runs} runs; reports {reports}.")
     for failure in (line for part in parts for line in part.failed_checks):
         console.print(f"check failed: {failure}", markup=False)
     for reason in dict.fromkeys(refused):
