@@ -118,10 +118,11 @@ def runnable_models(settings: Settings) -> tuple[ModelEntry, ...]:
 
 def models_with_ended_batches(settings: Settings) -> list[ModelEntry]:
     """Models of whose open batches at least one has ended; its replies are then in the ledger. Raises LedgerError."""
-    batched = [entry for entry in runnable_models(settings) if entry.batch]
+    keys = read_environment(settings.models_file)
+    # A batch is paid for when it is handed in, so that it is collected whatever may be spent now.
+    batched = [e for e in registry_of(settings).entries if e.batch and e.enabled and keys.get(e.key_env or "")]
     if not batched:
         return []
-    keys = read_environment(settings.models_file)
     with Ledger(settings.ledger_url) as ledger:
         waiting = [entry for entry in batched if ledger.open_batches(entry.endpoint, entry.model)]
         found = [(entry, asyncio.run(collect(entry, ledger, keys))) for entry in waiting]

@@ -269,8 +269,12 @@ def test_a_batch_is_handed_in_once_and_collected_by_the_sensor(
         context = dg.build_sensor_context(instance=instance, definitions=defs)
         assert not sensor.evaluate_tick(context).run_requests
         server.finish()
+        # It is paid for: that nothing more may be spent keeps nobody from collecting it.
+        ceiling = tmp_path / ".env"
+        ceiling.rename(tmp_path / "put-away")
         requests = sensor.evaluate_tick(context).run_requests or []
         assert len(requests) == 1
+        (tmp_path / "put-away").rename(ceiling)
         job = defs.resolve_implicit_global_asset_job_def()
         for request in requests:
             selection = list(request.asset_selection or ())
