@@ -15,7 +15,7 @@ from mattools_assets.entrants import DOCS, QA, QUESTIONS, entrant_hash, taking
 from mattools_assets.freshness import Step
 from mattools_assets.qa.handwritten import handwritten_questions
 from mattools_assets.qa.passages import PYMATGEN_DOC
-from mattools_assets.qa.published import published_files
+from mattools_assets.qa.published import official_files
 from mattools_assets.qa.questions import QuestionKind
 from mattools_assets.source.specification import parse_specification
 from resources.freshness import Provenance, is_good
@@ -39,9 +39,7 @@ def handwritten_note() -> Provenance:
 
 def published_note(settings: Settings) -> Provenance:
     """What the file of the published questions notes. Raises PublishedError."""
-    if settings.knowledge.published is None:
-        return {}
-    files = published_files(settings.knowledge.published)
+    files = official_files(settings)
     digests = [f"{kind.value} {hashlib.sha256(path.read_bytes()).hexdigest()}" for kind, path in files]
     return {"files": combined_hash(*digests)}
 
@@ -93,8 +91,7 @@ def stale_base(lake: Lake, settings: Settings) -> list[str]:
         stale.append(freshness.CODE_PASSAGES.table.name)
     if not _is_good(lake, freshness.HANDWRITTEN, {}, handwritten_note()):
         stale.append(freshness.HANDWRITTEN.table.name)
-    wanted = settings.knowledge.published is not None
-    if wanted and not _is_good(lake, freshness.PUBLISHED, {}, published_note(settings)):
+    if official_files(settings) and not _is_good(lake, freshness.PUBLISHED, {}, published_note(settings)):
         stale.append(freshness.PUBLISHED.table.name)
     return stale
 

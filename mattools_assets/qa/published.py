@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mattools_assets.qa.questions import LETTERS, Question, QuestionKind
+from resources.settings import Settings
 
 ORIGIN = "published"
 MAX_BYTES = 1 << 30
@@ -67,11 +68,24 @@ def read_published(path: Path, kind: QuestionKind) -> list[Question]:
     return result
 
 
-def published_files(path: Path) -> list[tuple[QuestionKind, Path]]:
-    """The files of the published sets below a folder, such as a checkout of MatTools, or `path` itself as one.
+def official_files(settings: Settings) -> list[tuple[QuestionKind, Path]]:
+    """The files that the settings name, or that a checkout of MatTools holds; none where the user has neither.
 
-    They are told by their names, which hold `code_qa` or `doc_qa`. Raises PublishedError when there is none, and when
-    a kind is there more than once.
+    Raises PublishedError for a named place that holds none.
+    """
+    if settings.knowledge.published is not None:
+        if found := question_files(settings.knowledge.published):
+            return found
+        raise PublishedError(
+            f"{settings.knowledge.published}: holds no question set; the names of files must hold code_qa or doc_qa"
+        )
+    return [] if settings.mattools is None else question_files(settings.mattools)
+
+
+def question_files(path: Path) -> list[tuple[QuestionKind, Path]]:
+    """The files of the published sets below a folder, or `path` itself as one, told by `code_qa` or `doc_qa` in names.
+
+    Raises PublishedError when there is no such path, and when a kind is there more than once.
     """
     if not path.exists():
         raise PublishedError(f"{path}: no such file or folder; name a question set, or a folder that holds them")
@@ -84,8 +98,6 @@ def published_files(path: Path) -> list[tuple[QuestionKind, Path]]:
         if len(named) > 1:
             raise PublishedError(f"{path}: holds {named[0].name} and {named[1].name}; keep one set of {kind.value}")
         sets += [(kind, each) for each in named]
-    if not sets:
-        raise PublishedError(f"{path}: holds no question set; the names of files must hold code_qa or doc_qa")
     return sets
 
 

@@ -13,7 +13,7 @@ from mattools_assets.qa.card import dataset_card
 from mattools_assets.qa.gates import looks_mistaken, make_questions
 from mattools_assets.qa.handwritten import handwritten_questions
 from mattools_assets.qa.passages import PYMATGEN_CODE, PYMATGEN_DOC, Passage, read_passages
-from mattools_assets.qa.published import PublishedError, published_files, read_published
+from mattools_assets.qa.published import PublishedError, official_files, read_published
 from mattools_assets.qa.questions import (
     LETTERS,
     QA_CODE,
@@ -51,13 +51,13 @@ def make_handwritten() -> Made:
 
 
 def make_published(settings: Settings) -> Made:
-    """The official questions, from the files that `CONDMAT_PUBLISHED_QA` names. Raises PublishedError."""
-    if settings.knowledge.published is None:
+    """The official questions, from the files that the user has. Raises PublishedError."""
+    files = official_files(settings)
+    if not files:
         raise PublishedError(
             "CONDMAT_PUBLISHED_QA is not set: let it name the official question set's zip archives, or a folder "
             "that holds them"
         )
-    files = published_files(settings.knowledge.published)
     return _made(QA_PUBLISHED, [q for kind, path in files for q in read_published(path, kind)], ())
 
 

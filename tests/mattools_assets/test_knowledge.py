@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
@@ -223,6 +224,8 @@ def test_official_questions_from_a_folder(tmp_path: Path, instance: dg.DagsterIn
     row = accuracies(Lake(settings.lake), "baseline-always-a")["published", "code", "all"]
     assert (row["n_questions"], row["accuracy_strict"]) == (40, 0.25)
     published(tmp_path / "official", 44)
+    # A checkout of MatTools that tool usage is read from serves as well.
+    settings = replace(settings, knowledge=replace(settings.knowledge, published=None), mattools=tmp_path / "official")
     bring(settings, instance)
     assert accuracies(Lake(settings.lake), "baseline-guess")["published", "code", "all"]["n_questions"] == 44
 
