@@ -33,11 +33,12 @@ class Refused(Exception):
 
 @dataclass
 class Done:
-    """What was carried out, and which checks did not pass."""
+    """What was carried out, which checks did not pass, and what others point out."""
 
     runs: int = 0
     partitions: int = 0
     failed_checks: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 def bring_up_to_date(
@@ -75,8 +76,13 @@ def _execute(
         raise Refused(failure.description or "a run failed; see it in `make ui`") from None
     done.runs += 1
     done.partitions += sum(event.is_step_materialization for event in result.all_events)
-    done.failed_checks += [
-        f"{check.asset_key.to_user_string()}: {check.check_name}: {check.description}"
-        for check in result.get_asset_check_evaluations()
-        if not check.passed
-    ]
+    for check in result.get_asset_check_evaluations():
+        if not check.passed:
+            warns = check.severity is dg.AssetCheckSeverity.WARN
+            (done.warnings if warns else done.failed_checks).append(_in_a_line(check))
+
+
+def _in_a_line(check: dg.AssetCheckEvaluation) -> str:
+    first, *others = (check.description or "").splitlines() or [""]
+    more = f" (and {len(others)} more; see the check in `make ui`)" if others else ""
+    return f"{check.asset_key.to_user_string()}: {check.check_name}: {first}{more}"

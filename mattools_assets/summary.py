@@ -51,6 +51,8 @@ def print_summary(settings: Settings, parts: Sequence[Counts], refused: Sequence
         console.print(f"Made {sum(part.partitions for part in parts)} tables in {runs} runs; reports {reports}.")
     for failure in (line for part in parts for line in part.failed_checks):
         console.print(f"check failed: {failure}", markup=False)
+    for finding in (line for part in parts for line in getattr(part, "warnings", ())):
+        console.print(f"look at: {finding}", markup=False)
     for reason in dict.fromkeys(refused):
         console.print(f"not evaluated: {reason}", markup=False)
     console.print(_source(Lake(settings.lake)))

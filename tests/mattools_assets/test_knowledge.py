@@ -230,6 +230,19 @@ def test_official_questions_from_a_folder(tmp_path: Path, instance: dg.DagsterIn
     assert accuracies(Lake(settings.lake), "baseline-guess")["published", "code", "all"]["n_questions"] == 44
 
 
+def test_odd_files_are_pointed_out_and_stop_nothing(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    settings = knowledge_settings(tmp_path)
+    (tmp_path / "small" / "broken.py").write_text("def half(:\n    pass\n\n\ndef whole(x):\n    return low(x)\n")
+    (tmp_path / "small" / "__init__.py").touch()
+    done = bring(settings, instance)
+    assert done.failed_checks == []
+    (line,) = done.warnings
+    assert line.startswith("source_problems: broken_files: ")
+    assert line.endswith(" (and 1 more; see the check in `make ui`)")
+    names = Lake(settings.lake).read(CODE_OBJECTS, {}).column("qualified_name").to_pylist()
+    assert "whole" in names
+
+
 def test_what_a_user_can_mend_is_one_line(tmp_path: Path, instance: dg.DagsterInstance) -> None:
     missing = knowledge_settings(tmp_path, CONDMAT_TOOL_SOURCE=f"folder:{tmp_path / 'nowhere'}")
     with pytest.raises(SourceError, match="nowhere: no such folder; name the folder") as caught:
