@@ -32,9 +32,10 @@ from mattools_assets.qa.passages import code_passages, document_passages, passag
 from mattools_assets.source.tables import CODE_OBJECTS, REFERENCES
 from resources.lake import Lake
 from resources.llm.answer import Tally
-from resources.llm.asking import SECONDS_BETWEEN_LINES
-from resources.llm.client import Client
+from resources.llm.asking import SECONDS_BETWEEN_LINES, client_for
+from resources.llm.capabilities import UnfitEntry
 from resources.llm.ledger import Ledger
+from resources.llm.probing import ProbeFailed
 from resources.llm.request import ChatRequest
 from resources.llm.spending import budget_of
 from resources.markdown import fenced, markdown_table
@@ -83,8 +84,13 @@ async def model_documents(
             _log.warning("%s", why)
             ask = _nobody(why)
         else:
-            client = await stack.enter_async_context(Client(entry, ledger, keys, budget_of(settings)))
-            ask = asking(client, AHEAD * entry.max_concurrency, f"mattools docs {entry.name}", tally)
+            try:
+                opened = client_for(entry, ledger, keys, budget_of(settings), _log)
+                client = await stack.enter_async_context(opened)
+                ask = asking(client, AHEAD * entry.max_concurrency, f"mattools docs {entry.name}", tally)
+            except (ProbeFailed, UnfitEntry) as error:
+                _log.warning("%s", error)
+                ask = _nobody(str(error))
         written = await write_documents(
             graph, identities, known.values(), ask, budget=prompt_budget(entry), progress=_progress(entry.name, tally)
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -15,14 +16,19 @@ from mattools_assets.tool_usage.executions import Counted
 from mattools_assets.tool_usage.question_sets import Task, ToolUsageError
 from mattools_assets.tool_usage.runs import kept_runs
 from resources.lake import combined_hash
+from resources.llm.asking import client_for
+from resources.llm.capabilities import UnfitEntry
 from resources.llm.client import Client
 from resources.llm.database import LedgerError
 from resources.llm.ledger import Ledger
+from resources.llm.probing import ProbeFailed
 from resources.llm.spending import budget_of
 from resources.model_entry import ModelEntry
 from resources.registry import read_environment
 from resources.retrieval.choice import EmbedderError
 from resources.sandbox.pool import SandboxUnavailable
+
+_log = logging.getLogger(__name__)
 
 Answered = tuple[Task, int, ToolAnswer]
 """A question, the repetition, and the answer."""
@@ -50,17 +56,21 @@ def live_answers(
         if off := entry.why_off(keys) or why_off(system, place):
             raise ToolUsageError(off)
         with Ledger(settings.ledger_url) as ledger, kept_runs(settings) as runs:
-            client = Client(entry, ledger, keys, budget_of(settings))
 
-            def around(library: Library, task: Task, repeat: int) -> LedgeredSurroundings:
+            def around(client: Client, library: Library, task: Task, repeat: int) -> LedgeredSurroundings:
                 purpose = f"tools {system.name} {task.id}"
-                return LedgeredSurroundings(client, entry, library, runs, purpose, repeat, settings.data / "mattools")
+                return LedgeredSurroundings(
+                    client, client.entry, library, runs, purpose, repeat, settings.data / "mattools"
+                )
 
             async def ask() -> list[Answered]:
-                async with opened_library(system, place, ledger) as library, client:
-                    return await _ask(system, partial(around, library), entry.max_concurrency, asked, told)
+                asking = client_for(entry, ledger, keys, budget_of(settings), _log)
+                async with opened_library(system, place, ledger) as library, asking as client:
+                    return await _ask(system, partial(around, client, library), entry.max_concurrency, asked, told)
 
             return asyncio.run(ask())
+    except (ProbeFailed, UnfitEntry) as error:
+        raise ToolUsageError(str(error)) from None
     except (EmbedderError, SourceMissing, SandboxUnavailable, LedgerError) as error:
         raise ToolUsageError(f"{entry.name} under {system.name}: {error}") from None
 

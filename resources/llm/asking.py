@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from contextlib import aclosing, asynccontextmanager
 
 from resources.llm.answer import Answer, Tally
 from resources.llm.batched import replies_by_batch
 from resources.llm.budget import Budget
 from resources.llm.capabilities import UnfitEntry
+from resources.llm.client import Client
 from resources.llm.ledger import Ledger
 from resources.llm.probing import ProbeFailed, fitted
 from resources.llm.request import ChatRequest
@@ -56,6 +57,19 @@ async def answers_of(
     async with aclosing(answers):
         async for answer in answers:
             yield answer
+
+
+@asynccontextmanager
+async def client_for(
+    entry: ModelEntry, ledger: Ledger, keys: Mapping[str, str], budget: Budget, log: logging.Logger
+) -> AsyncIterator[Client]:
+    """A client of the model, asked as it takes it, for requests that follow from each other.
+
+    Says first when it may cost money. Raises ProbeFailed and UnfitEntry.
+    """
+    announce(entry, budget, log)
+    async with Client(await fitted(entry, ledger, keys, budget, log), ledger, keys, budget) as client:
+        yield client
 
 
 class Lines:

@@ -115,6 +115,8 @@ def test_what_cannot_be_asked_is_one_line(tmp_path: Path, settings: Settings, ta
         return str(error.value)
 
     assert "NO_SUCH_KEY is not set" in refused("single")
+    registry = registry_with(tmp_path, "http://127.0.0.1:9/v1", probe=True)
+    assert "Connect call failed" in refused("single")
     registry = registry_with(tmp_path, "http://127.0.0.1:9/v1")
     assert "materialize retrieval_chunks" in refused("rag-1")
 
