@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 from mattools_assets.definitions import build_defs
-from mattools_assets.partitions import model_partitions
+from mattools_assets.partitions import model_partitions, tool_key
 from mattools_assets.systems.catalogue import SYSTEMS
 from mattools_assets.tool_automation import missing_runs
-from mattools_assets.tool_usage.entrants import PROTOCOL, REFERENCE
+from mattools_assets.tool_usage.entrants import PROTOCOL, REFERENCE, Evaluation
 from resources.settings import Settings, read_settings
 
 
@@ -68,3 +68,33 @@ def test_a_new_scorer_rescores_and_asks_nobody(settings: Settings) -> None:
     assert graph.get(dg.AssetKey("tool_answers")).automation_condition is None
     assert graph.get(dg.AssetKey("tool_executions")).automation_condition is not None
     assert graph.get(dg.AssetKey("tool_scores")).automation_condition is not None
+
+
+def test_executions_follow_answers_and_scores_follow_executions(settings: Settings) -> None:
+    definitions, key = build_defs(settings), tool_key(Evaluation("small", "single"))
+    with dg.DagsterInstance.ephemeral() as instance:
+        instance.add_dynamic_partitions(str(model_partitions(PROTOCOL).name), ["small"])
+
+        def made(asset: str, partition: str | None = key) -> None:
+            instance.report_runless_asset_event(dg.AssetMaterialization(asset, partition=partition))
+
+        made("triplets", None)
+        made("tool_questions", None)
+        seen = dg.evaluate_automation_conditions(definitions, instance)
+
+        def requested_after(*assets: str) -> dict[str, set[str | None]]:
+            """What is requested once these were made, by asset."""
+            nonlocal seen
+            for asset in assets:
+                made(asset, None if asset == "tool_questions" else key)
+            seen = dg.evaluate_automation_conditions(definitions, instance, cursor=seen.cursor)
+            names = ("tool_answers", "tool_executions", "tool_scores")
+            found = {name: set(seen.get_requested_partitions(dg.AssetKey(name))) for name in names}
+            return {name: partitions for name, partitions in found.items() if partitions}
+
+        # One run makes both: scores wait for what is requested with them.
+        assert requested_after("tool_answers") == {"tool_executions": {key}, "tool_scores": {key}}
+        assert requested_after("tool_executions", "tool_scores") == {}
+        assert requested_after("tool_executions") == {"tool_scores": {key}}
+        # Questions that were made again ask for nothing.
+        assert requested_after("tool_scores", "tool_questions") == {}
