@@ -19,6 +19,7 @@ TABLES = (
     "react_scores",
     "qa_scores",
     "qa_accuracy",
+    "retrieval_recall",
     "tool_questions",
     "tool_scores",
 )
