@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from resources.tokens import count_tokens
+
 # A text beyond this is counted by a sample: the tables of a spectrum are alike from beginning to end.
 SAMPLED_ABOVE = 40_000
 SAMPLE = 20_000
@@ -35,19 +37,8 @@ def _tokens(value: Any) -> int:
 def text_tokens(text: str) -> int:
     """About how many tokens `text` has; of a long one, from its beginning, middle and end."""
     if len(text) <= SAMPLED_ABOVE:
-        return _count(text)
+        return count_tokens(text)
     middle = len(text) // 2
     third = SAMPLE // 3
     sample = (text[:third], text[middle : middle + third], text[-third:])
-    return round(sum(map(_count, sample)) * len(text) / (3 * third))
-
-
-def _count(text: str) -> int:
-    return len(_encoding().encode_ordinary(text))
-
-
-@lru_cache(maxsize=1)
-def _encoding() -> Any:
-    import bpe_openai
-
-    return bpe_openai.get_encoding("o200k_base")
+    return round(sum(map(count_tokens, sample)) * len(text) / (3 * third))
