@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -22,6 +23,10 @@ class WorkerError(RuntimeError):
     """A worker process died; the message says what to do."""
 
 
+class TaskError(RuntimeError):
+    """An exception of a task that cannot be sent between processes; the message has its type and its text."""
+
+
 @dataclass(frozen=True)
 class Workers:
     """How many processes work at a time; 0 works in this process.
@@ -35,8 +40,8 @@ class Workers:
     def map(self, task: Callable[..., Result], arguments: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Result]]:
         """`task(*arguments[i])` for all i, as pairs of i and result in the order in which they are ready.
 
-        `task` must be a function of a module. An exception of a task is raised here, after the results of
-        those that had begun; what has not begun is dropped.
+        `task` must be a function of a module. An exception of a task is raised here, as a TaskError where it cannot
+        be sent, after the results of those that had begun; what has not begun is dropped.
         """
         if self.count == 0 or not arguments:
             for index, values in enumerate(arguments):
@@ -52,7 +57,7 @@ class Workers:
         pool = ProcessPoolExecutor(min(self.count, max(len(arguments), 1)), mp_context=_context(self.preload))
         try:
             for index, values in rest:
-                waiting[pool.submit(task, *values)] = index
+                waiting[pool.submit(_sendable, task, values)] = index
                 if len(waiting) >= self.count * (1 + WAITING_PER_WORKER):
                     yield from _ready(waiting)
             while waiting:
@@ -64,6 +69,18 @@ class Workers:
             raise
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _sendable(task: Callable[..., Result], values: tuple[Any, ...]) -> Result:
+    """The task's result, in the worker. An exception that cannot be read back would look like a worker's death."""
+    try:
+        return task(*values)
+    except Exception as error:
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:
+            raise TaskError(f"{type(error).__name__}: {error}") from error
+        raise
 
 
 def _ready(waiting: dict[Future[Result], int]) -> Iterator[tuple[int, Result]]:

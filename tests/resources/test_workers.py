@@ -6,10 +6,13 @@ import math
 import operator
 import os
 import subprocess
+from collections.abc import Callable
+from typing import Any
 
 import pytest
+from bpe_openai.errors import raise_token_limit
 
-from resources.workers import WorkerError, Workers
+from resources.workers import TaskError, WorkerError, Workers
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
@@ -35,6 +38,21 @@ def test_an_error_of_a_task_arrives_as_itself(count: int) -> None:
     results = Workers(count).map(operator.truediv, [(1, divisor) for divisor in (1, 2, 0, 4)])
     with pytest.raises(ZeroDivisionError):
         list(results)
+
+
+@pytest.mark.parametrize(
+    ("task", "values", "message"),
+    [
+        # This one cannot be read back, that one not even written.
+        (raise_token_limit, (3, 2), "^TokenLimitError: Input produces 3 tokens"),
+        (exec, ("class Own(Exception): pass\nraise Own('of a kind of its own')", {}), "^Own: of a kind of its own$"),
+    ],
+)
+def test_an_error_that_cannot_be_sent_says_what_it_was(
+    task: Callable[..., Any], values: tuple[Any, ...], message: str
+) -> None:
+    with pytest.raises(TaskError, match=message):
+        list(Workers(1).map(task, [values]))
 
 
 def test_a_dead_worker_is_one_line() -> None:
