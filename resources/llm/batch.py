@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from resources.llm.answer import Reply
+from resources.llm.bodies import parse
 from resources.llm.budget import Budget, new_run
 from resources.llm.ledger import Ledger
-from resources.llm.outcome import Failure, MalformedReply, http_failure, network_failure
+from resources.llm.outcome import Failure, http_failure, network_failure
 from resources.llm.owner import batch_owner
 from resources.llm.pricing import cost_usd, most_usd, price_at
 from resources.llm.providers import Provider, output_cap, provider_of, wire
@@ -24,7 +25,6 @@ from resources.llm.providers.batch_ends import SUBMIT_SECONDS, BatchEnd, Result,
 from resources.llm.records import Attempt, Batch, ClaimState, Exchange, Opening, Settlement
 from resources.llm.request import ChatRequest, WireRequest
 from resources.llm.secrets import Redactor, key_of
-from resources.llm.sending import parse
 from resources.llm.storing import parts
 from resources.llm.tokens import prompt_tokens
 from resources.llm.usage import UNKNOWN
@@ -168,7 +168,7 @@ class _Reader:
             return http_failure(code, body)
         try:
             return self._provider.read(parse(body))
-        except (MalformedReply, ValueError, KeyError, TypeError, AttributeError) as error:
+        except Exception as error:  # whatever reading something unforeseen raises
             return network_failure("malformed reply", error)
 
 

@@ -15,11 +15,11 @@ from typing import Self
 import orjson
 
 from resources.llm.answer import SILENCE, Answer
+from resources.llm.bodies import parse
 from resources.llm.budget import Budget, new_run
 from resources.llm.gate import Gate, Place
 from resources.llm.group_commit import GroupCommit
 from resources.llm.ledger import Ledger
-from resources.llm.outcome import MalformedReply
 from resources.llm.owner import new_owner
 from resources.llm.pricing import cost_usd, most_usd, price_at
 from resources.llm.providers import CachePlan, output_cap, provider_of, wire
@@ -27,7 +27,7 @@ from resources.llm.records import Attempt, Claim, ClaimState, Opening, Settlemen
 from resources.llm.request import ChatRequest, WireRequest
 from resources.llm.retry import RetryPolicy
 from resources.llm.secrets import Redactor, key_of
-from resources.llm.sending import Sender, Sent, parse
+from resources.llm.sending import Sender, Sent
 from resources.llm.tokens import prompt_tokens
 from resources.llm.usage import UNKNOWN
 from resources.model_entry import ModelEntry
@@ -125,8 +125,8 @@ class Client:
         its = stored.attempt
         words = SILENCE
         # An error's body has no reply in it.
-        if its.response is not None and its.http_status == 200:
-            with suppress(MalformedReply, ValueError):
+        if its.response is not None and its.http_status is not None and 200 <= its.http_status < 300:
+            with suppress(Exception):
                 words = self._provider.words(parse(its.response))
         return Answer(
             request,

@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from resources.llm.answer import Words
+from resources.llm.bodies import written
 from resources.outcomes import Status
 
 TOO_LONG = re.compile(
@@ -78,14 +79,14 @@ def http_failure(code: int, body: bytes, retry_after: float | None = None) -> Fa
 
 def network_failure(kind: str, error: BaseException, *, unbilled: bool = False) -> Failure:
     """A time-out, a refused or broken connection, a reply that is not JSON."""
-    detail = re.sub(r"\s+", " ", str(error))[:LONGEST_MESSAGE]
+    detail = _line(str(error))
     return Failure(Status.PROVIDER_ERROR, f"{kind}: {detail or type(error).__name__}", retry=True, unbilled=unbilled)
 
 
 def openai_status(words: Words, reasoning_tokens: int | None) -> tuple[Status, str | None]:
     """Status of a chat completion, and why when it is not ok."""
     if words.refusal:
-        return Status.REFUSED, words.refusal[:LONGEST_MESSAGE]
+        return Status.REFUSED, _line(words.refusal)
     if words.finish == "content_filter":
         return Status.FILTERED, "the provider's content filter stopped the reply"
     if words.finish == "length":
@@ -128,8 +129,12 @@ def error_text(body: bytes) -> str:
     error = document.get("error", document) if isinstance(document, Mapping) else document
     if isinstance(error, Mapping):
         parts = [str(error[key]) for key in ("code", "type", "message") if error.get(key) not in (None, "")]
-        error = " ".join(parts) or orjson.dumps(error).decode()
-    return re.sub(r"\s+", " ", str(error)).strip()[:LONGEST_MESSAGE]
+        error = " ".join(parts) or written(error).decode()
+    return _line(str(error))
+
+
+def _line(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()[:LONGEST_MESSAGE]
 
 
 def error_inside(document: Mapping[str, Any], body: bytes) -> Failure | None:

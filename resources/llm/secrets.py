@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from urllib.parse import quote
 
@@ -20,17 +21,24 @@ def key_of(entry: ModelEntry, environment: Mapping[str, str]) -> str | None:
 
 
 class Redactor:
-    """Replaces a key in bytes and texts. Placeholders such as `none`, too short to be a key, are left alone."""
+    """Replaces a key in bytes and texts. Placeholders such as `none`, too short to be a key, are left alone.
+
+    In bytes, which may be JSON, its characters may be written as escapes.
+    """
 
     def __init__(self, key: str | None) -> None:
         forms = {key, quote(key, safe="")} if key and len(key) >= SHORTEST_KEY else set()
         self._forms = [(form.encode(), form) for form in forms if form]
+        self._escaped = [re.compile(b"".join(map(_escapable, form))) for form in forms if form]
 
     def bytes(self, data: bytes) -> bytes:
         """`data` without the key."""
         for form, _ in self._forms:
             if form in data:
                 data = data.replace(form, b"[key]")
+        if b"\\u" in data or b"\\/" in data:
+            for pattern in self._escaped:
+                data = pattern.sub(b"[key]", data)
         return data
 
     def text(self, text: str) -> str:
@@ -38,3 +46,9 @@ class Redactor:
         for _, form in self._forms:
             text = text.replace(form, "[key]")
         return text
+
+
+def _escapable(character: str) -> bytes:
+    """A pattern of the ways in which JSON can write `character`."""
+    backslash = b"\\\\?" if character in '"\\/' else b""
+    return b"(?:%s%s|\\\\u(?i:%04x))" % (backslash, re.escape(character.encode()), ord(character))

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
 import aiohttp
 import httpx2
-import orjson
 
 from resources.llm.answer import Reply
+from resources.llm.bodies import parse, written
 from resources.llm.outcome import (
     Failure,
-    MalformedReply,
     error_inside,
     http_failure,
     network_failure,
 )
 from resources.llm.providers import Provider
+from resources.llm.providers.connection import MOST_BYTES, BodyTooLong
 from resources.llm.retry import exhausted_for, retry_after
 from resources.llm.secrets import Redactor
 from resources.model_entry import ModelEntry
+from resources.outcomes import Status
 
 # Of an error's body; a reply is kept whole.
 LONGEST_ERROR_BODY = 65_536
@@ -52,7 +53,7 @@ class Sender:
         self, entry: ModelEntry, provider: Provider, key: str | None, redactor: Redactor, try_seconds: float
     ) -> None:
         self._provider, self._redactor, self._try_seconds = provider, redactor, try_seconds
-        self._client = provider.client(entry, key, entry.max_concurrency)
+        self._client = provider.client(entry, key, entry.max_concurrency, MOST_BYTES)
 
     async def __aenter__(self) -> Self:
         return self
@@ -63,52 +64,63 @@ class Sender:
     async def send(self, content: bytes, stream: bool) -> Sent:
         """Send a body. Only being cancelled is raised."""
         started = time.time()
-        kinds = self._provider.errors
         response: httpx2.Response | None = None
         try:
-            async with asyncio.timeout(self._try_seconds):
-                response = await self._client.post(
-                    self._provider.path,
-                    cast_to=httpx2.Response,
-                    content=content,
-                    options=_HEADERS,
-                    stream=stream,
-                    **({"stream_cls": self._provider.stream_class} if stream else {}),
-                )
-                assert response is not None
-                if not stream:
-                    return self._whole(started, response)
-                return await self._streamed(started, response)
-        except (kinds.timeout, TimeoutError) as error:
-            root = _root(error)
-            unbilled = isinstance(root, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError)
-            failure = network_failure("time-out", root, unbilled=unbilled)
-        except (kinds.connection, httpx2.HTTPError, OSError) as error:
-            root = _root(error)
-            failure = network_failure("connection", root, unbilled=isinstance(root, aiohttp.ClientConnectorError))
-        except kinds.any as error:
-            # The kits' error for an event inside a stream may have no response of its own.
-            if (theirs := getattr(error, "response", None) or response) is not None:
+            try:
+                async with asyncio.timeout(self._try_seconds):
+                    response = await self._client.post(
+                        self._provider.path,
+                        cast_to=httpx2.Response,
+                        content=content,
+                        options=_HEADERS,
+                        stream=stream,
+                        **({"stream_cls": self._provider.stream_class} if stream else {}),
+                    )
+                    assert response is not None
+                    if not stream:
+                        return self._whole(started, response)
+                    return await self._streamed(started, response)
+            except self._provider.errors.any as error:
+                # The kits' error for an event inside a stream may have no response of its own.
+                theirs = getattr(error, "response", None) or response
+                if self._is_network(error) or theirs is None:
+                    raise
                 return self._error(started, theirs, getattr(error, "body", None))
-            failure = network_failure("client", error)
-        except (MalformedReply, ValueError, KeyError, TypeError, AttributeError) as error:
-            failure = network_failure("malformed reply", error)
+        except Exception as error:  # of whatever kind: it is this request's, and the others go on
+            finished = time.time()
+            status = response.status_code if response is not None else None
+            failure = self._failure(error, finished - started, "client" if response is None else "malformed reply")
+            return Sent(started, finished, failure=failure, http_status=status)
         finally:
             if stream and response is not None:
-                await response.aclose()
-        status = response.status_code if response is not None else None
-        return Sent(started, time.time(), failure=failure, http_status=status)
+                with suppress(Exception):
+                    await response.aclose()
+
+    def _is_network(self, error: BaseException) -> bool:
+        return isinstance(error, (self._provider.errors.timeout, self._provider.errors.connection))
+
+    def _failure(self, error: BaseException, seconds: float, otherwise: str) -> Failure:
+        root = _root(error)
+        if isinstance(root, BodyTooLong):
+            return Failure(Status.PROVIDER_ERROR, f"malformed reply: {root}")
+        if isinstance(error, (self._provider.errors.timeout, TimeoutError)):
+            unbilled = isinstance(root, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError)
+            said = TimeoutError("the reply was not complete") if isinstance(root, asyncio.CancelledError) else root
+            return network_failure(f"time-out after {round(seconds, 1):g} s", said, unbilled=unbilled)
+        if self._is_network(error) or isinstance(error, httpx2.HTTPError | aiohttp.ClientError | OSError):
+            return network_failure("connection", root, unbilled=isinstance(root, aiohttp.ClientConnectorError))
+        return network_failure(otherwise, error)
 
     def _whole(self, started: float, response: httpx2.Response) -> Sent:
         finished = time.time()
         body = self._redactor.bytes(response.content)
-        common = {**_from_headers(response, finished), "http_status": response.status_code}
+        common = {**self._from_headers(response, finished), "http_status": response.status_code}
         try:
             document = parse(body)
             if isinstance(document, dict) and (failure := error_inside(document, body)):
                 return Sent(started, finished, failure=failure, body=body[:LONGEST_ERROR_BODY], **common)
             return Sent(started, finished, self._provider.read(document), body=body, **common)
-        except (MalformedReply, ValueError, KeyError, TypeError, AttributeError) as error:
+        except Exception as error:  # whatever reading something unforeseen raises
             failure = network_failure("malformed reply", error)
             return Sent(started, finished, failure=failure, body=body[:LONGEST_ERROR_BODY], **common)
 
@@ -121,15 +133,15 @@ class Sender:
             if first is None and assembler.has_begun:
                 first = time.time() - started
         finished = time.time()
-        body = self._redactor.bytes(orjson.dumps(assembler.body()))
+        body = self._redactor.bytes(written(assembler.body()))
         return Sent(
             started,
             finished,
-            self._provider.read(orjson.loads(body)),
+            self._provider.read(parse(body)),
             body=body,
             http_status=response.status_code,
             first_token_seconds=first,
-            **_from_headers(response, finished),
+            **self._from_headers(response, finished),
         )
 
     def _error(self, started: float, response: httpx2.Response, detail: object) -> Sent:
@@ -137,30 +149,21 @@ class Sender:
         finished = time.time()
         code, body = response.status_code, b""
         if response.is_success:
-            code, body = self._provider.code_of(detail), orjson.dumps({"error": detail}, default=str)
+            code, body = self._provider.code_of(detail), written({"error": detail})
         else:
             body = response.content
         body = self._redactor.bytes(body)[:LONGEST_ERROR_BODY]
         failure = http_failure(code, body, retry_after(response.headers, finished))
-        common = _from_headers(response, finished)
+        common = self._from_headers(response, finished)
         return Sent(started, finished, failure=failure, body=body, http_status=response.status_code, **common)
 
-
-def parse(body: bytes) -> Any:
-    """JSON, also such as holds half a surrogate pair, which models write now and then. Raises ValueError."""
-    try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError:
-        text = json.dumps(json.loads(body.decode("utf-8", "replace")), ensure_ascii=False)
-        return json.loads(text.encode("utf-8", "replace"))
-
-
-def _from_headers(response: httpx2.Response, now: float) -> dict[str, Any]:
-    headers = response.headers
-    return {
-        "request_id": headers.get("x-request-id") or headers.get("request-id"),
-        "exhausted_for": exhausted_for(headers, now),
-    }
+    def _from_headers(self, response: httpx2.Response, now: float) -> dict[str, Any]:
+        headers = response.headers
+        name = headers.get("x-request-id") or headers.get("request-id")
+        return {
+            "request_id": None if name is None else self._redactor.text(name),
+            "exhausted_for": exhausted_for(headers, now),
+        }
 
 
 def _root(error: BaseException) -> BaseException:

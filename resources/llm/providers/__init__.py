@@ -74,8 +74,11 @@ class Provider(Protocol):
     def code_of(self, detail: object) -> int:
         """The HTTP status that an error event inside a stream stands for."""
 
-    def client(self, entry: ModelEntry, key: str | None, connections: int) -> Any:
-        """The official asynchronous client, bound to the entry's address and to `key` alone, without retries."""
+    def client(self, entry: ModelEntry, key: str | None, connections: int, most_bytes: int | None = None) -> Any:
+        """The official asynchronous client, bound to the entry's address and to `key` alone, without retries.
+
+        Bodies of more than `most_bytes` raise BodyTooLong; files of results may have any length.
+        """
 
 
 def wire(provider: Provider, entry: ModelEntry, request: ChatRequest) -> WireRequest:

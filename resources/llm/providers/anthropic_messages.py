@@ -18,6 +18,7 @@ from anthropic import (
 )
 
 from resources.llm.answer import Reply, Words
+from resources.llm.bodies import written
 from resources.llm.outcome import MalformedReply, anthropic_status
 from resources.llm.providers import CachePlan, Errors
 from resources.llm.providers.connection import connection_options, without_ambient_headers
@@ -77,7 +78,8 @@ class AnthropicMessages:
         text = "".join(str(b.get("text", "")) for b in blocks if b.get("type") == "text")
         reasoning = "".join(str(b.get("thinking", "")) for b in blocks if b.get("type") == "thinking")
         calls = tuple(_call(b) for b in blocks if b.get("type") == "tool_use")
-        return Words(text, reasoning, calls, document["stop_reason"])
+        stop = document["stop_reason"]
+        return Words(text, reasoning, calls, stop if isinstance(stop, str) else None)
 
     def read(self, document: Any) -> Reply:
         words = self.words(document)
@@ -94,13 +96,15 @@ class AnthropicMessages:
         kind = error.get("type") if isinstance(error, Mapping) else None
         return _ERROR_CODES.get(str(kind), 500)
 
-    def client(self, entry: ModelEntry, key: str | None, connections: int) -> AsyncAnthropic:
+    def client(
+        self, entry: ModelEntry, key: str | None, connections: int, most_bytes: int | None = None
+    ) -> AsyncAnthropic:
         with without_ambient_headers():
             return AsyncAnthropic(
                 api_key=key,
                 base_url=entry.endpoint,
                 max_retries=0,
-                http_client=DefaultAioHttpClient(**connection_options(connections)),
+                http_client=DefaultAioHttpClient(**connection_options(connections, most_bytes)),
                 open_telemetry=False,
             )
 
@@ -200,7 +204,7 @@ def _tool(tool: Mapping[str, Any]) -> dict[str, Any]:
 def _call(block: Mapping[str, Any]) -> dict[str, Any]:
     """A tool call in the form of chat completions."""
     given = block.get("input")
-    arguments = given if isinstance(given, str) else orjson.dumps(given).decode()
+    arguments = given if isinstance(given, str) else written(given).decode()
     return {
         "id": block.get("id"),
         "type": "function",

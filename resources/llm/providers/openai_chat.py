@@ -74,8 +74,8 @@ class OpenAIChat:
         return Words(
             _text(message.get("content")),
             _text(message.get("reasoning_content")) or _text(message.get("reasoning")),
-            tuple(message.get("tool_calls") or ()),
-            choice.get("finish_reason"),
+            _calls(message.get("tool_calls")),
+            _string(choice.get("finish_reason")),
             _string(message.get("refusal")),
         )
 
@@ -101,13 +101,15 @@ class OpenAIChat:
             return code
         return 429 if code == "rate_limit_exceeded" else 500
 
-    def client(self, entry: ModelEntry, key: str | None, connections: int) -> AsyncOpenAI:
+    def client(
+        self, entry: ModelEntry, key: str | None, connections: int, most_bytes: int | None = None
+    ) -> AsyncOpenAI:
         with without_ambient_headers():
             client = AsyncOpenAI(
                 api_key=key or NO_KEY,
                 base_url=entry.endpoint,
                 max_retries=0,
-                http_client=DefaultAioHttpClient(**connection_options(connections)),
+                http_client=DefaultAioHttpClient(**connection_options(connections, most_bytes)),
             )
         if entry.provider == "openai_compatible":
             client.organization = client.project = None
@@ -180,6 +182,10 @@ def _text(content: Any) -> str:
         parts = (part.get("text") for part in content if isinstance(part, Mapping))
         return "".join(part for part in parts if isinstance(part, str))
     return ""
+
+
+def _calls(value: Any) -> tuple[Mapping[str, Any], ...]:
+    return tuple(call for call in value if isinstance(call, Mapping)) if isinstance(value, list) else ()
 
 
 def _string(value: Any) -> str | None:
