@@ -6,6 +6,7 @@ Replies are hostile text: nothing here raises, and the time taken grows in propo
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass
 
@@ -34,11 +35,11 @@ def read_strict(reply: str, wanted: int) -> Reading:
     if tagged is None:
         return Reading(None, Status.UNPARSEABLE)
     try:
-        content = json.loads(tagged, parse_constant=_refuse_constant)
-        values = tuple(float(value) for value in content) if isinstance(content, list) else None
-    except (ValueError, TypeError, OverflowError, RecursionError):
+        content = json.loads(tagged)
+        values = tuple(map(_finite, content)) if isinstance(content, list) else None
+    except (ValueError, OverflowError, RecursionError):
         values = None
-    if values is None or any(isinstance(value, bool) for value in content):
+    if values is None:
         return Reading(None, Status.UNPARSEABLE)
     return Reading(values, Status.OK if len(values) == wanted else Status.WRONG_SHAPE)
 
@@ -66,20 +67,26 @@ def _last_tagged(reply: str) -> str | None:
     return found if found is not None and len(found) <= MAX_ANSWER_CHARACTERS else None
 
 
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not JSON")
+def _finite(value: object) -> float:
+    # A boolean is an integer to Python, and NaN, Infinity and 1e400 are numbers to its JSON.
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        raise ValueError("not a finite number")
+    return float(value)
 
 
 _ASCII_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _MINUS_SIGNS = str.maketrans(
     {"−": "-", "–": "-", "‐": "-", "‑": "-", "﹣": "-", "-": "-", "\u00a0": " ", "\u2009": " ", "\u202f": " "}
 )
-_POWER_OF_TEN = re.compile(r"[ \t]{0,4}(?:\\times|\\cdot|×|·|\*)\s*10\s*(?:\^|\*\*)\s*\{?\s*([+-]?\d{1,4})\s*\}?")
+# Possessive where blanks may follow one another: else two such places share out a long run of them in every way.
+_POWER_OF_TEN = re.compile(
+    r"[ \t]{0,4}(?:\\times|\\cdot|×|·|\*)\s*+10\s*+(?:\^|\*\*)\s*+\{?\s*+([+-]?\d{1,4})(?:\s*+\})?"
+)
 _SUPERSCRIPT_POWER = re.compile(r"[ \t]{0,4}(?:×|·)\s{0,4}10([⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4})")
 _SUPERSCRIPTS = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
 _THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}(?:,\d{3})+)(?![\d,])")
-_UNIT_POWER = re.compile(r"(?<=[A-Za-zÅ}])\s*(?:\^\s*\{?\s*-?\d\s*\}?|[⁻]?[¹²³])")
-_UNIT_INVERSE = re.compile(r"\b1\s*/\s*(?:Å|A\b|Angstrom)", re.IGNORECASE)
+_UNIT_POWER = re.compile(r"(?<=[A-Za-zÅ}])\s*+(?:\^\s*+\{?\s*+-?\d(?:\s*+\})?|[⁻]?[¹²³])")
+_UNIT_INVERSE = re.compile(r"\b1\s*+/\s*+(?:Å|A\b|Angstrom)", re.IGNORECASE)
 
 
 def plain(text: str) -> str:
