@@ -5,12 +5,14 @@ An entry never holds a key, only the name of the environment variable that does.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import quote, unquote, urlsplit
 
+import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from resources.settings import ceilings
@@ -26,6 +28,10 @@ REFERENCE_ENTRANTS = {
 # The first four cannot stand in a Dagster partition of two dimensions, nor can "..." stand in any.
 FORBIDDEN_IN_NAMES = ("|", ",", "[", "]", "..", "\\")
 LONGEST_FOLDER = 200
+LONGEST_URL = 2_000
+MOST_TOKENS = 10**9
+# A last label of letters, so that it is no number of an IPv4 address.
+_PLAIN_HOST = re.compile(r"([a-z0-9-]+\.)*[a-z][a-z0-9-]*")
 ALLOW = (
     "set CONDMAT_BUDGET_DAY_USD to the US dollars that a day may cost (`none`: any), in .env or the environment; "
     "`make estimate` says what to expect"
@@ -58,14 +64,39 @@ def _check_name(name: str) -> str:
 def _check_url(url: str) -> str:
     try:
         parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        usable = parts.scheme in ("http", "https") and (parts.port or 1) > 0 and _is_taken(url, parts.hostname or "")
     except ValueError:
         usable = False
-    if not usable or any(c.isspace() for c in url):
+    if not usable or len(url) > LONGEST_URL or any(c.isspace() or not c.isprintable() for c in url):
         raise ValueError("is not a usable address; write it like https://host.example/v1")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError("must hold no user, password, query or fragment; a key belongs into the key_env variable")
     return url.rstrip("/")
+
+
+def _is_taken(url: str, host: str) -> bool:
+    """Whether the clients take the address; the plain ones are not worth importing them for."""
+    if _PLAIN_HOST.fullmatch(host):
+        return True
+    from httpx2 import URL, InvalidURL
+
+    try:
+        return bool(URL(url).host)
+    except InvalidURL:
+        return False
+
+
+def _check_extra(extra: dict[str, Any]) -> dict[str, Any]:
+    try:
+        # Within a body it is nested a little deeper.
+        orjson.dumps([[[[extra]]]])
+    except TypeError as error:
+        raise ValueError(f"cannot be sent as JSON ({error}); keep to texts, lists, mappings and numbers") from None
+    for name in ("max_tokens", "max_completion_tokens"):
+        most = extra.get(name, 1)
+        if isinstance(most, bool) or not isinstance(most, int) or not 0 < most <= MOST_TOKENS:
+            raise ValueError(f"{name} must be a whole number from 1 to {MOST_TOKENS}; or write max_output_tokens")
+    return extra
 
 
 ModelName = Annotated[str, Field(strict=True), AfterValidator(_check_name)]
@@ -97,10 +128,11 @@ class Parameters(Strict):
 
     temperature: float | None = Field(default=None, ge=0, le=2)
     top_p: float | None = Field(default=None, gt=0, le=1)
-    max_output_tokens: int = Field(default=16_384, gt=0)
+    max_output_tokens: int = Field(default=16_384, gt=0, le=MOST_TOKENS)
     effort: str | None = None
-    seed: int | None = None
-    extra_body: dict[str, Any] = Field(default_factory=dict)
+    # A repeat adds its number, and providers take 64 bits.
+    seed: int | None = Field(default=None, ge=-(2**62), le=2**62)
+    extra_body: Annotated[dict[str, Any], AfterValidator(_check_extra)] = Field(default_factory=dict)
 
 
 class PriceList(Strict):

@@ -10,7 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from resources.llm.answer import Answer
+from resources.llm.bodies import is_writable
 from resources.llm.request import Message
 
 FENCE = "```"
@@ -92,12 +95,29 @@ def _arguments(call: Mapping[str, Any]) -> Mapping[str, Any]:
 def _call(call: Mapping[str, Any], number: int) -> dict[str, Any]:
     """A call as it may be sent back: providers refuse arguments that are not JSON, and their own fields stay."""
     call = call if isinstance(call, Mapping) else {}
-    function = call.get("function")
-    function = function if isinstance(function, Mapping) else {}
-    arguments = function.get("arguments") if _arguments(call) else "{}"
+    own, function = _sendable(call), _sendable(call.get("function"))
+    name, arguments = function.get("name"), function.get("arguments")
     return {
-        **call,
-        "id": str(call.get("id") or f"call_{number}"),
+        **own,
+        "id": str(own.get("id") or f"call_{number}"),
         "type": "function",
-        "function": {**function, "name": str(function.get("name") or "run_script"), "arguments": arguments},
+        "function": {
+            **function,
+            "name": str(name or "run_script"),
+            "arguments": arguments if _arguments(call) and _is_json(arguments) else "{}",
+        },
     }
+
+
+def _sendable(fields: Any) -> Mapping[str, Any]:
+    """Those of `fields` that a request can carry; none where it is no mapping."""
+    fields = fields if isinstance(fields, Mapping) else {}
+    return {name: value for name, value in fields.items() if is_writable(value)}
+
+
+def _is_json(text: Any) -> bool:
+    """Whether `text` is JSON that another provider's form of the request can carry as such."""
+    try:
+        return is_writable(orjson.loads(text))
+    except orjson.JSONDecodeError:
+        return False

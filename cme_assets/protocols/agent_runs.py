@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -19,14 +20,13 @@ from cme_assets.protocols.protocol import Asked, Protocol, ProtocolError
 from cme_assets.protocols.transcript import Run
 from cme_assets.stages.prompting import stored_problem
 from resources.lake import Lake, combined_hash
-from resources.llm.capabilities import UnfitEntry
+from resources.llm.asking import client_for, fault_line
 from resources.llm.client import Client
 from resources.llm.database import LedgerError
 from resources.llm.ledger import Ledger
-from resources.llm.probing import ProbeFailed, fitted
 from resources.llm.providers import CachePlan
 from resources.llm.side_by_side import side_by_side
-from resources.llm.spending import announce, budget_of
+from resources.llm.spending import budget_of
 from resources.model_entry import ModelEntry
 from resources.outcomes import Status
 from resources.registry import read_environment
@@ -40,7 +40,9 @@ from resources.workers import Workers
 
 _log = logging.getLogger(__name__)
 
+Row = Mapping[str, Any]
 RunAgent = Callable[[Task, Surroundings], Awaitable[Run]]
+Perform = Callable[[Row, int], Awaitable[Run]]
 
 
 @dataclass(frozen=True)
@@ -116,17 +118,11 @@ async def _asked(means: Means, places: Sequence[tuple[int, ModelEntry, str]]) ->
     """The categories of one entry, each as soon as all its runs are done."""
     entry = places[0][1]
     at_once = asyncio.Semaphore(entry.max_concurrency)
-    keys = read_environment(means.settings.models_file)
-    budget = budget_of(means.settings)
-    announce(entry, budget, _log)
-    try:
-        asked = await fitted(entry, means.ledger, keys, budget, _log)
-    except (ProbeFailed, UnfitEntry) as error:
-        raise ProtocolError(str(error)) from None
-    async with Client(asked, means.ledger, keys, budget) as client:
+    async with AsyncExitStack() as stack:
+        perform = await _performing(means, entry, stack)
 
         async def made(place: int, category: str) -> tuple[int, Made]:
-            return place, await _category(means, client, entry, category, at_once)
+            return place, await _category(means, entry, category, perform, at_once)
 
         tasks = [asyncio.create_task(made(place, category)) for place, _, category in places]
         try:
@@ -138,7 +134,41 @@ async def _asked(means: Means, places: Sequence[tuple[int, ModelEntry, str]]) ->
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _category(means: Means, client: Client, entry: ModelEntry, category: str, at_once: asyncio.Semaphore) -> Made:
+async def _performing(means: Means, entry: ModelEntry, stack: AsyncExitStack) -> Perform:
+    """What makes a run of a prompt and a repeat: with the entry's client, open until `stack` is closed.
+
+    A model that cannot be asked, or a run that breaks, leaves runs without a score and stops no other.
+    """
+    keys, budget = read_environment(means.settings.models_file), budget_of(means.settings)
+    try:
+        client = await stack.enter_async_context(client_for(entry, means.ledger, keys, budget, _log))
+    except LedgerError:
+        raise
+    except Exception as error:  # no key, no answer to the probe, or a fault of whatever kind
+        _log.warning("%s", error)
+        unasked = Run(getattr(error, "status", Status.PROVIDER_ERROR), "", str(error), ())
+
+        async def nobody(_prompt: Row, _repeat: int) -> Run:
+            return unasked
+
+        return nobody
+
+    async def perform(prompt: Row, repeat: int) -> Run:
+        try:
+            task = Task(stored_problem(prompt), means.limits)
+            return await means.agent.run(task, _around(means, client, prompt, repeat))
+        except (LedgerError, SandboxUnavailable):
+            raise
+        except Exception as error:
+            _log.exception("%s, %s: the run broke", entry.name, prompt["problem_id"])
+            return Run(Status.PROVIDER_ERROR, "", fault_line(error), ())
+
+    return perform
+
+
+async def _category(
+    means: Means, entry: ModelEntry, category: str, perform: Perform, at_once: asyncio.Semaphore
+) -> Made:
     table, identity = means.agent.runs.table, entrant_hash(means.agent, entry, means.settings)
     prompts = [
         row
@@ -148,13 +178,12 @@ async def _category(means: Means, client: Client, entry: ModelEntry, category: s
     stored = _stored(means, {"model": entry.name, "category": category})
     kept = {_question(row): row for row in stored if row["entrant_hash"] == identity and _is_final(row)}
 
-    async def row(prompt: Mapping[str, Any], repeat: int) -> dict[str, Any]:
+    async def row(prompt: Row, repeat: int) -> dict[str, Any]:
         question = (prompt["resolution"], prompt["problem_id"], repeat, prompt["prompt_hash"])
         if question in kept:
             return kept[question]
         async with at_once:
-            task = Task(stored_problem(prompt), means.limits)
-            run = await means.agent.run(task, _around(means, client, prompt, repeat))
+            run = await perform(prompt, repeat)
         return _row(means, entry, prompt, repeat, identity, run)
 
     rows = await asyncio.gather(*(row(prompt, repeat) for prompt in prompts for repeat in range(entry.repeats)))

@@ -15,11 +15,12 @@ from typing import Any
 
 from cme_assets import schemas
 from cme_assets.protocols.replies import TABLE, Question, Row, kept_replies, remarks, reply_row
-from resources.lake import Lake
+from resources.lake import Lake, LakeError
 from resources.llm.answer import Answer
-from resources.llm.asking import Lines
+from resources.llm.asking import Lines, fault_line
 from resources.llm.batched import replies_by_batch
 from resources.llm.capabilities import UnfitEntry
+from resources.llm.database import LedgerError
 from resources.llm.ledger import Ledger
 from resources.llm.probing import ProbeFailed, fitted
 from resources.llm.request import ChatRequest
@@ -66,7 +67,12 @@ class Partition:
     def made(self) -> Made:
         """The partition's rows, in the questions' order."""
         rows = [self.replies[question] for _, question in self.questions()]
-        return Made(TABLE.rows(rows), remarks(rows, self.asked))
+        try:
+            table = TABLE.rows(rows)
+        except Exception:
+            rows = [_storable(row) for row in rows]
+            table = TABLE.rows(rows)
+        return Made(table, remarks(rows, self.asked))
 
 
 def partition_of(lake: Lake, place: int, entry: ModelEntry, category: str, identity: str) -> Partition:
@@ -116,8 +122,26 @@ def model_replies(lake: Lake, settings: Settings, partitions: Sequence[Partition
     for partition in partitions:
         by_model.setdefault(partition.entry.name, []).append(partition)
     with Ledger(settings.ledger_url) as ledger:
-        for done in side_by_side([_asking(lake, settings, ledger, own) for own in by_model.values()]):
+        for done in side_by_side([_isolated(lake, settings, ledger, own) for own in by_model.values()]):
             yield done.place, done.made()
+
+
+async def _isolated(
+    lake: Lake, settings: Settings, ledger: Ledger, partitions: Sequence[Partition]
+) -> AsyncGenerator[Partition, None]:
+    """The same as `_asking`; a fault of whatever kind leaves this model's open questions unanswered, and no other's."""
+    try:
+        async with aclosing(_asking(lake, settings, ledger, partitions)) as complete:
+            async for partition in complete:
+                yield partition
+    except (LedgerError, LakeError):
+        raise
+    except Exception as error:
+        _log.exception("%s: not asked any further", partitions[0].entry.name)
+        for partition in partitions:
+            if partition.open:
+                _leave_unanswered(partition, fault_line(error))
+                yield partition
 
 
 async def _asking(
@@ -159,6 +183,16 @@ async def _asking(
                 yield partition
 
 
+def _storable(row: Row) -> Row:
+    """The row, or, where its table does not take it, one that says so and is asked again."""
+    try:
+        TABLE.rows([row])
+    except Exception as error:
+        why = f"the reply cannot be stored: {fault_line(error)}"
+        return {**row, **_reply(row, Answer(ChatRequest([]), "", Status.PROVIDER_ERROR, error=why))}
+    return row
+
+
 def _leave_unanswered(partition: Partition, why: str, status: Status = Status.PROVIDER_ERROR) -> None:
     """The open questions end as the provider's failure would: without a score, and asked again next time."""
     for prompt, question in partition.questions():
@@ -186,16 +220,19 @@ def _prompt_texts(lake: Lake, category: str) -> dict[tuple[int, str], str]:
 
 def _reply(prompt: Mapping[str, Any], answer: Answer) -> Row:
     usage, unread = answer.usage, answer.status in _UNREAD or not answer.attempts
-    read = 0 if unread else prompt["prompt_tokens"]
-    written = 0 if unread else count_tokens(answer.text + answer.reasoning)
+    read, written = usage.prompt_tokens, usage.completion_tokens
+    # Where a provider does not say, tokens are counted here.
+    if read is None:
+        read = 0 if unread else prompt["prompt_tokens"]
+    if written is None:
+        written = 0 if unread else count_tokens(answer.text + answer.reasoning)
     at = answer.finished_at
     return {
         "status": str(answer.status),
         "reply": answer.text,
         "error": answer.error,
-        # Where a provider does not say, tokens are counted here.
-        "prompt_tokens": read if usage.prompt_tokens is None else usage.prompt_tokens,
-        "completion_tokens": written if usage.completion_tokens is None else usage.completion_tokens,
+        "prompt_tokens": read,
+        "completion_tokens": written,
         "cost_usd": 0.0 if answer.cost_usd is None and unread else answer.cost_usd,
         "latency_s": answer.latency or 0.0,
         "cached_tokens": usage.cached_tokens,

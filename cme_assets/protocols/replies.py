@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cme_assets import schemas, versions
+from cme_assets.page.inert import inert
 from resources.lake import Lake
 from resources.llm.batched import WAITING, WAITS
 from resources.outcomes import Status
@@ -73,7 +74,10 @@ def remarks(rows: Sequence[Mapping[str, Any]], asked: int) -> Remarks:
     waiting = sum(row["error"] == WAITS for row in rows)
     if waiting:
         found["waiting for a batch"] = waiting
-    failures = sorted({f"{row['problem_id']}: {row['error']}" for row in rows if row["error"] not in (None, WAITS)})
+    # A refusal is the model's own text: in one line it cannot end the block that it is shown in.
+    failures = sorted(
+        {f"{r['problem_id']}: {inert(' '.join(r['error'].split()))}" for r in rows if r["error"] not in (None, WAITS)}
+    )
     return found | ({"failures": "```\n" + "\n".join(failures) + "\n```"} if failures else {})
 
 

@@ -15,7 +15,9 @@ from mattools_assets.triplets.tables import TRIPLET_DRAFTS, TRIPLETS, UNIT_TESTS
 from mattools_assets.triplets.unit_tests import Suite, UnitTest
 from resources.found_models import registry_of
 from resources.freshness import Step
+from resources.llm.capabilities import UnfitEntry
 from resources.llm.database import LedgerError
+from resources.llm.probing import ProbeFailed
 from resources.materializing import SECONDS_BETWEEN_LINES, Context, InLake, InSettings, store
 from resources.registry import read_environment
 from resources.sandbox.pool import SandboxUnavailable
@@ -57,7 +59,7 @@ def _drafts() -> dg.AssetsDefinition:
             try:
                 drafts = ask_for_drafts(settings, entry, tests, _told(context, "asked"))
                 made = make_drafts(settings, model, drafts, suite, _told(context, "proved"))
-            except (LedgerError, SandboxUnavailable, ReviewError) as error:
+            except (LedgerError, ProbeFailed, SandboxUnavailable, ReviewError, UnfitEntry) as error:
                 raise ToolUsageError(f"{TRIPLET_DRAFTS.name}, {model}: {error}") from None
             store(context, lake, DRAFTS, model, {"model": model}, made)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from mattools_assets.triplets.unit_tests import UnitTest
 from mattools_assets.verification.published import SandboxFailed
 from resources.lake import combined_hash
 from resources.llm.answer import Answer
+from resources.llm.asking import client_for
 from resources.llm.client import Client
 from resources.llm.ledger import Ledger
 from resources.llm.request import ChatRequest
@@ -28,6 +31,8 @@ from resources.registry import read_environment
 from resources.sandbox.execution import RunsScripts
 from resources.settings import Settings
 from resources.stage import Made
+
+_log = logging.getLogger(__name__)
 
 Row = dict[str, Any]
 Told = Callable[[int, int, str], None]
@@ -40,17 +45,22 @@ def review_folder(settings: Settings) -> Path:
 
 
 def ask_for_drafts(settings: Settings, entry: ModelEntry, tests: Sequence[UnitTest], told: Told) -> list[Draft]:
-    """A draft of each test by a model, many at a time; what is in the ledger is not asked again. Raises LedgerError."""
+    """A draft of each test by a model, many at a time; what is in the ledger is not asked again.
+
+    Raises LedgerError, and ProbeFailed or UnfitEntry for a model that cannot be asked.
+    """
     keys = read_environment(settings.models_file)
     with Ledger(settings.ledger_url) as ledger:
-        client = Client(entry, ledger, keys, budget_of(settings))
-        return asyncio.run(_drafted(client, entry.max_concurrency, tests, told))
+        asking = client_for(entry, ledger, keys, budget_of(settings), _log)
+        return asyncio.run(_drafted(asking, entry.max_concurrency, tests, told))
 
 
-async def _drafted(client: Client, at_once: int, tests: Sequence[UnitTest], told: Told) -> list[Draft]:
+async def _drafted(
+    asking: AbstractAsyncContextManager[Client], at_once: int, tests: Sequence[UnitTest], told: Told
+) -> list[Draft]:
     free, drafts = asyncio.Semaphore(at_once), list[Draft]()
 
-    async def one(test: UnitTest) -> Draft:
+    async def one(client: Client, test: UnitTest) -> Draft:
         async def ask(prompt: str, step: str) -> Answer:
             return await client.ask(ChatRequest([{"role": "user", "content": prompt}], purpose=f"triplets {step}"))
 
@@ -60,8 +70,8 @@ async def _drafted(client: Client, at_once: int, tests: Sequence[UnitTest], told
         told(len(drafts), len(tests), f"{made.id}: {made.status}")
         return made
 
-    async with client:
-        return list(await asyncio.gather(*(one(test) for test in tests)))
+    async with asking as client:
+        return list(await asyncio.gather(*(one(client, test) for test in tests)))
 
 
 def make_drafts(settings: Settings, model: str, drafts: Sequence[Draft], suite: Path, told: Told) -> Made:

@@ -12,7 +12,9 @@ from resources.llm.batched import replies_by_batch
 from resources.llm.budget import Budget
 from resources.llm.capabilities import UnfitEntry
 from resources.llm.client import Client
+from resources.llm.database import LedgerError
 from resources.llm.ledger import Ledger
+from resources.llm.outcome import LONGEST_MESSAGE
 from resources.llm.probing import ProbeFailed, fitted
 from resources.llm.request import ChatRequest
 from resources.llm.run import ask_all
@@ -33,9 +35,36 @@ async def answers_of(
 ) -> AsyncGenerator[Answer, None]:
     """An answer to each of `requests()`, in any order; counts, tokens and dollars go to `log` meanwhile.
 
-    Without the entry's key among `keys` each ends as the provider's failure would, to be asked another time. Raises
-    LedgerError.
+    Without the entry's key among `keys`, or after a fault of whatever kind, each ends as the provider's failure would,
+    to be asked another time. Raises LedgerError. `requests` gives the same requests each time.
     """
+    left = dict.fromkeys(requests())
+    try:
+        async with aclosing(_answers_of(entry, requests, ledger, keys, budget, log)) as answers:
+            async for answer in answers:
+                left.pop(answer.request, None)
+                yield answer
+    except LedgerError:
+        raise
+    except Exception as error:  # of this model; the others, and what follows, go on
+        log.exception("%s: not asked any further", entry.name)
+        for request in left:
+            yield Answer(request, "", Status.PROVIDER_ERROR, error=fault_line(error))
+
+
+def fault_line(error: Exception) -> str:
+    """A fault of whatever kind in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST_MESSAGE]
+
+
+async def _answers_of(
+    entry: ModelEntry,
+    requests: Callable[[], Iterable[ChatRequest]],
+    ledger: Ledger,
+    keys: Mapping[str, str],
+    budget: Budget,
+    log: logging.Logger,
+) -> AsyncGenerator[Answer, None]:
     if entry.key_env and not keys.get(entry.key_env, "").strip():
         why = entry.why_off(keys) or ""
         log.warning("%s", why)

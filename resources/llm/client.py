@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -17,9 +18,11 @@ import orjson
 from resources.llm.answer import SILENCE, Answer
 from resources.llm.bodies import parse
 from resources.llm.budget import Budget, new_run
+from resources.llm.database import LedgerError
 from resources.llm.gate import Gate, Place
 from resources.llm.group_commit import GroupCommit
 from resources.llm.ledger import Ledger
+from resources.llm.outcome import network_failure
 from resources.llm.owner import new_owner
 from resources.llm.pricing import cost_usd, most_usd, price_at
 from resources.llm.providers import CachePlan, output_cap, provider_of, wire
@@ -43,6 +46,8 @@ UNRECORDED = 2
 QUICK_SECONDS = 0.5
 POLL_SECONDS = 0.25
 LONGEST_POLL_SECONDS = 2.0
+
+_log = logging.getLogger(__name__)
 
 
 class Client:
@@ -79,6 +84,7 @@ class Client:
         self._unrecorded = asyncio.Semaphore(UNRECORDED * entry.max_concurrency)
         self._failures_in_a_row = 0
         self._stopped: str | None = None
+        self._has_told = False
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -110,7 +116,18 @@ class Client:
         self, request: ChatRequest, *, wire: WireRequest | None = None, plan: CachePlan = CachePlan.ONCE
     ) -> Answer:
         """The answer, from the ledger if it is there, else from the provider. `plan`: will the prompt come again?"""
-        wire = wire or self.wire(request)
+        try:
+            return await self._ask(request, wire or self.wire(request), plan)
+        except LedgerError:
+            raise
+        except Exception as error:  # a fault of this project: it is this request's, and the others go on
+            _log.error("%s: %s", self._entry.name, error, exc_info=not self._has_told)
+            self._has_told = True
+            failure = network_failure("client", error)
+            why = self._redactor.text(failure.message)
+            return Answer(request, "" if wire is None else wire.hash, failure.status, error=why)
+
+    async def _ask(self, request: ChatRequest, wire: WireRequest, plan: CachePlan) -> Answer:
         tokens = prompt_tokens(wire.body) if self._needs_tokens else 0
         most = self._most_usd(wire, tokens)
         claim = await self._claim(Opening(wire, most))

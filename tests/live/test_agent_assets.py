@@ -108,6 +108,19 @@ def test_agents_are_run_scored_and_kept(settings: Settings, server: tuple[Script
     assert len(scripted.bodies) == 60
 
 
+def test_one_that_cannot_be_asked_stops_no_other(settings: Settings, server: tuple[ScriptedServer, str]) -> None:
+    write_models(settings, server[1], name="speaking", protocols=["code"])
+    (speaking,) = yaml.safe_load(settings.models_file.read_text())["models"]
+    mute = speaking | {"name": "mute", "base_url": "http://127.0.0.1:9", "probe": True}
+    settings.models_file.write_text(yaml.safe_dump({"models": [mute, speaking]}))
+    assert bring(settings).refused == []
+    own = [row for row in rows(settings, schemas.CODE_RUNS) if row["model"] in ("mute", "speaking")]
+    assert {(row["model"], row["status"]) for row in own} == {("mute", "provider_error"), ("speaking", "ok")}
+    assert all(row["error"].startswith("mute: ") for row in own if row["model"] == "mute")
+    scored = {row["model"]: row["score"] is None for row in rows(settings, schemas.CODE_SCORES)}
+    assert (scored["mute"], scored["speaking"]) == (True, False)
+
+
 def test_other_limits_are_another_variant_beside_the_first(
     settings: Settings, server: tuple[ScriptedServer, str]
 ) -> None:

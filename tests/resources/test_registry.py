@@ -26,6 +26,7 @@ PLAIN = """models:
     key_env: K
 """
 PLANTED = "sk-planted-0123456789"
+UNUSABLE = ('"http://h\\0x"', '"http://h\\x01/v1"', "http://ｈ。/v1", "http://999.1.1.1/v1", "http://" + "h" * 3000)
 
 
 def write(folder: Path, text: str) -> Path:
@@ -143,6 +144,32 @@ def test_the_price_in_force_is_the_latest_that_has_begun(tmp_path: Path) -> None
             6,
             "name: is taken by 'a'",
         ),
+        *(
+            (("key_env: K", f"base_url: {url}"), 5, "field base_url: is not a usable address")
+            for url in (
+                '"http://h\\0x"',
+                '"http://h\\x01/v1"',
+                "http://ｈ。/v1",
+                "http://999.1.1.1/v1",
+                "http://" + "h" * 3000,
+            )
+        ),
+        *(
+            (("key_env: K", f"key_env: K\n    parameters: {{{given}}}"), 6, f"parameters.{given.split(':')[0]}")
+            for given in (
+                f"seed: {10**29}",
+                f"max_output_tokens: {10**30}",
+                "extra_body: {x: !!set {a}}",
+                "extra_body: {x: !!binary aGk=}",
+                f"extra_body: {{x: {10**30}}}",
+                f"extra_body: {{x: {'[' * 300}{']' * 300}}}",
+                'extra_body: {x: "\\ud83d"}',
+                "extra_body: {1: x}",
+                "extra_body: {max_tokens: lots}",
+                "extra_body: {max_completion_tokens: 0}",
+                "extra_body: {max_tokens: true}",
+            )
+        ),
         (("name: a", "name: 5"), 2, "field name: input should be a valid string"),
         (("name: a", "name: ''"), 2, "field name: must not be empty"),
         (("name: a", "name: ' a'"), 2, "field name: must not be empty nor begin or end with a space"),
@@ -168,6 +195,14 @@ def test_one_line_names_line_entry_field_and_mend(
 )
 def test_a_file_of_another_shape_is_refused(tmp_path: Path, text: str) -> None:
     assert complaint(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:1/v1", "http://[::1]:8000/v1", "http://localhost:11434/v1", "https://bücher.example/v1"]
+)
+def test_every_kind_of_address_is_taken(tmp_path: Path, url: str) -> None:
+    (entry,) = load_registry(write(tmp_path, PLAIN.replace("key_env: K", f"key_env: K\n    base_url: {url}"))).entries
+    assert entry.endpoint == url
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

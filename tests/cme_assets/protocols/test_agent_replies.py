@@ -6,11 +6,12 @@ import json
 import time
 from typing import Any
 
+import orjson
 import pytest
 
 from cme_assets.protocols.agent_replies import continued, last_script, wish
 from resources.llm.answer import Answer
-from resources.llm.providers import provider_of
+from resources.llm.providers import provider_of, wire
 from resources.llm.request import ChatRequest
 from resources.model_entry import ModelEntry
 from resources.outcomes import Status
@@ -91,13 +92,35 @@ def test_every_call_is_answered_and_a_providers_own_fields_come_back() -> None:
     assert (refused["tool_call_id"], refused["content"]) == ("call_2", "Not run: one script at a time.")
 
 
+def nested(depth: int) -> Any:
+    return [] if depth == 0 else [nested(depth - 1)]
+
+
+# What is read may be nested deeper, and have longer numbers, than what is written.
+UNWRITABLE = [nested(300), 10**30, "\ud83d", {1: "x"}, {"x": b""}]
+
+
+@pytest.mark.parametrize("value", UNWRITABLE, ids=["nested", "long number", "half a pair", "key", "bytes"])
+def test_what_no_request_can_carry_is_not_sent_back(value: Any) -> None:
+    good = call('{"script": "a"}')
+    given = good | {"more": value, "function": {**good["function"], "more": value}}
+    assert continued(answer("", given), "the report")[0]["tool_calls"] == [good]
+    odd = call('{"script": "a"}', value) | {"id": value}
+    orjson.dumps({"messages": continued(answer("", odd), "the report")})
+
+
 @pytest.mark.parametrize("provider", ["openai_compatible", "anthropic"])
-@pytest.mark.parametrize("arguments", ['{"script": "a"}', "{", None])
+@pytest.mark.parametrize(
+    "arguments",
+    ['{"script": "a"}', "{", None, '{"script": NaN}', '{"script": "a", "x": ' + "[" * 300 + "]" * 300 + "}"],
+    ids=["good", "broken", "none", "no number", "nested"],
+)
 def test_both_providers_can_write_the_next_request(provider: str, arguments: object) -> None:
     entry = ModelEntry.model_validate(
         {"name": "m", "provider": provider, "model": "m", "base_url": "http://127.0.0.1:1", "key_env": "KEY"}
     )
     opening = {"role": "user", "content": "do"}
-    body = provider_of(entry).body(entry, ChatRequest([opening, *continued(answer("", call(arguments)), "report")]))
+    request = ChatRequest([opening, *continued(answer("", call(arguments)), "report")])
+    body = wire(provider_of(entry), entry, request).body
     roles = [message["role"] for message in body["messages"]]
     assert roles == (["user", "assistant", "user"] if provider == "anthropic" else ["user", "assistant", "tool"])

@@ -17,11 +17,17 @@ from cme_assets import definitions, schemas
 from cme_assets.definitions import build_defs
 from cme_assets.left_out import waiting_for_batches
 from cme_assets.page.transcripts import write_transcripts
-from cme_assets.protocols import PROTOCOLS
-from cme_assets.protocols.replies import remarks
+from cme_assets.protocols import PROTOCOLS, model_replies
+from cme_assets.protocols.replies import remarks, reply_row
 from cme_assets.tasks.catalogue import CATEGORIES
 from resources.lake import Lake
+from resources.llm.answer import Answer
 from resources.llm.batched import WAITING, WAITS
+from resources.llm.probing import fitted
+from resources.llm.request import ChatRequest
+from resources.llm.usage import Usage
+from resources.model_entry import ModelEntry
+from resources.outcomes import Status
 from resources.registry import load_registry
 from resources.settings import Settings
 from tests.fast_graph import IN_THIS_PROCESS
@@ -223,6 +229,66 @@ def test_a_model_without_its_key_stops_no_other(
         "KEY_THAT_IS_NOT_SET is not set; put it into .env or the environment"
     }
     assert len(server[0].log.asked) == 10
+
+
+def test_a_fault_of_whatever_kind_stops_no_other_model(
+    settings: Settings,
+    instance: dg.DagsterInstance,
+    server: tuple[FaultyServer, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def breaking(entry: ModelEntry, *others: Any) -> ModelEntry:
+        if entry.name == "first":
+            raise RuntimeError("nobody foresaw\nthis")
+        return await fitted(entry, *others)
+
+    write_models(settings, server[1], "first", "second")
+    with monkeypatch.context() as patched:
+        patched.setattr(model_replies, "fitted", breaking)
+        bring_served(settings, instance)
+    ended = {(row["model"], row["status"], row["error"]) for row in replies(settings)}
+    assert ended == {("first", "provider_error", "RuntimeError: nobody foresaw this"), ("second", "ok", None)}
+    assert {(row["model"], row["score"]) for row in scores(settings)} == {("first", None), ("second", 0.0)}
+    bring_served(settings, instance)
+    assert {row["status"] for row in replies(settings)} == {"ok"}
+    assert len(server[0].log.asked) == 20
+
+
+def test_a_reply_that_cannot_be_stored_is_one_without_a_score(settings: Settings) -> None:
+    entry = ModelEntry(name="first", provider="openai_compatible", model="m", base_url="http://127.0.0.1:9")
+    partition = model_replies.partition_of(Lake(settings.lake), 0, entry, "A1", "identity")
+    for place, (prompt, question) in enumerate(partition.questions()):
+        finish: Any = {"no": "text"} if place == 2 else "stop"
+        answer = Answer(ChatRequest([]), "hash", Status.OK, "words", finish=finish, attempts=1)
+        partition.replies[question] = reply_row(prompt, "first", 0, "identity", model_replies._reply(prompt, answer))
+    rows = partition.made().rows.to_pylist()
+    assert [row["status"] for row in rows] == ["ok", "ok", "provider_error", "ok", "ok"]
+    assert rows[2]["error"].startswith("the reply cannot be stored: ")
+    assert [row["reply"] for row in rows] == ["words", "words", "", "words", "words"]
+
+
+def test_what_the_provider_counted_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counting a long reply takes its time."""
+    counted: list[str] = []
+    monkeypatch.setattr(model_replies, "count_tokens", lambda text: counted.append(text) or 7)
+    reply = Answer(ChatRequest([]), "", Status.OK, "words", attempts=1)
+    known = model_replies._reply({"prompt_tokens": 5}, replace(reply, usage=Usage(3, completion_tokens=2)))
+    assert (known["prompt_tokens"], known["completion_tokens"], counted) == (3, 2, [])
+    unknown = model_replies._reply({"prompt_tokens": 5}, reply)
+    assert (unknown["prompt_tokens"], unknown["completion_tokens"], counted) == (5, 7, ["words"])
+
+
+def test_a_refusal_stays_in_its_block_of_the_remarks() -> None:
+    rows = [
+        {
+            **dict.fromkeys(("prompt_tokens", "completion_tokens", "latency_s", "cost_usd"), 0),
+            "problem_id": "A1-L0",
+            "status": "refused",
+            "error": "no\r\n```\n![x](http://evil/beacon.png)\u2028\x1b[2J",
+        }
+    ]
+    block = str(remarks(rows, 1)["failures"])
+    assert block == "```\nA1-L0: no ``` ![x](http://evil/beacon.png) ⟨U+001B⟩[2J\n```"
 
 
 def test_an_entry_is_asked_at_its_own_table_sizes_only(

@@ -30,6 +30,7 @@ CASES = [
     ("deep_body", Status.PROVIDER_ERROR, QUICK.errors),
     ("deep_error", Status.PROVIDER_ERROR, QUICK.errors),
     ("deep_refusal", Status.PROVIDER_ERROR, 1),
+    ("lines_of_refusal", Status.REFUSED, 1),
     ("status_line", Status.PROVIDER_ERROR, QUICK.errors),
     ("status_line*1", Status.OK, 2),
     ("long_header", Status.PROVIDER_ERROR, QUICK.errors),
@@ -78,6 +79,7 @@ async def test_no_reply_does_more_than_end_its_request(
         assert (fault, answer.attempts) == (fault, tries)
         assert answer.finish is None or isinstance(answer.finish, str)
         assert KEY not in repr(answer)
+        assert "\n" not in (answer.error or "")
         if status is Status.OK:
             assert (fault, seen.count(f"q{i}")) == (fault, tries)
             assert answer.text
