@@ -2,6 +2,8 @@
 
 Refused with EPERM: what reaches into other processes, namespaces and mounts, kernel keys, tracing, BPF, io_uring,
 clocks, modules, and memory or messages that outlive or escape a process's accounting (System V, POSIX queues, memfd).
+No script decides what becomes of its ended children (an action for SIGCHLD): the kernel forgets the processor time of a
+child that is ignored, while that of one that is waited for, or left to the warden, is found.
 Unknown newer calls, clone3 (whose flags a filter cannot read) and the x32 numbers get ENOSYS, on which the C library
 falls back to what it can use. New namespaces are refused in clone, and in socket all but UNIX and internet sockets,
 which end in an empty network namespace.
@@ -14,6 +16,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import signal
 import socket
 import struct
 
@@ -21,7 +24,7 @@ from resources.sandbox.inside import kernel
 
 NEWEST_KNOWN = 450
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-_CLONE, _CLONE3, _SOCKET = (56, 220), (435, 435), (41, 198)
+_CLONE, _CLONE3, _SOCKET, _SIGACTION = (56, 220), (435, 435), (41, 198), (13, 134)
 _NAMESPACE_FLAGS = 0x7E020080  # CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET,TIME}
 _FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6)
 
@@ -51,7 +54,8 @@ REFUSED: dict[str, tuple[int | None, int | None]] = {
 
 # Classic BPF, see linux/bpf_common.h; offsets into struct seccomp_data.
 _LOAD, _JUMP_EQUAL, _JUMP_GREATER, _JUMP_SET, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
+_UPPER_HALF = 4
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 
 Instruction = tuple[int, int, int, int]
@@ -73,6 +77,7 @@ def program(machine: str) -> bytes:
     ]
     for number in refused:
         code += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ERRNO | errno.EPERM)]
+    code += _actions_for_children(_SIGACTION[column])
     code += [
         (_JUMP_EQUAL, 0, 3, _CLONE[column]),
         (_LOAD, 0, 0, _FIRST_ARGUMENT),
@@ -86,6 +91,21 @@ def program(machine: str) -> bytes:
         code.append((_JUMP_EQUAL, len(_FAMILIES) - index, 0, family))
     code += [(_RETURN, 0, 0, _ERRNO | errno.EPERM), (_RETURN, 0, 0, _ALLOW)]
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
+
+
+def _actions_for_children(sigaction: int) -> list[Instruction]:
+    """Asking which action SIGCHLD has, without a new one, passes; the kernel reads 32 bits of a signal's number."""
+    return [
+        (_JUMP_EQUAL, 0, 8, sigaction),
+        (_LOAD, 0, 0, _FIRST_ARGUMENT),
+        (_JUMP_EQUAL, 0, 5, signal.SIGCHLD),
+        (_LOAD, 0, 0, _SECOND_ARGUMENT),
+        (_JUMP_EQUAL, 0, 2, 0),
+        (_LOAD, 0, 0, _SECOND_ARGUMENT + _UPPER_HALF),
+        (_JUMP_EQUAL, 1, 0, 0),
+        (_RETURN, 0, 0, _ERRNO | errno.EPERM),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
 
 
 class _Program(ctypes.Structure):

@@ -6,6 +6,7 @@ import pytest
 
 from resources.outcomes import Status
 from resources.sandbox.limits import MEBIBYTE
+from tests.live.sandbox.burning import IGNORED, IGNORED_BY_NUMBER, NOT_WAITED_FOR, SILENT, burning
 
 pytestmark = pytest.mark.live
 
@@ -69,6 +70,12 @@ CASES = {
     "3 spin": ("while True: pass", (TIMEOUT,), {"cpu_s": 1}),
     "3 spin in C that ignores signals": (IGNORE_SIGNALS + "sum(range(10 ** 12))", (TIMEOUT,), {"cpu_s": 1}),
     "3 catastrophic regular expression": ("import re\nre.match('(a+)+$', 'a' * 64 + 'b')", (TIMEOUT,), {"cpu_s": 1}),
+    "3 children that are ignored": (burning(before=IGNORED), (TIMEOUT,), {"cpu_s": 2}),
+    "3 children that nobody waits for": (burning(before=NOT_WAITED_FOR), (TIMEOUT,), {"cpu_s": 2}),
+    "3 children that are ignored in a roundabout way": (burning(before=IGNORED_BY_NUMBER), (TIMEOUT,), {"cpu_s": 2}),
+    "3 children that end in silence": (burning(fork=SILENT, after="time.sleep(0.3)"), (TIMEOUT,), {"cpu_s": 2}),
+    "3 children of children": (burning(fork="orphan()", after="time.sleep(0.3)"), (TIMEOUT,), {"cpu_s": 2}),
+    "3 children that are waited for": (burning(), (TIMEOUT,), {"cpu_s": 2}),
     "4 sleep": ("import time\ntime.sleep(10 ** 6)", (TIMEOUT,), {"wall_s": 1}),
     "4 sleep and except": (
         "import time\nwhile True:\n  try: time.sleep(1000)\n  except BaseException: pass",

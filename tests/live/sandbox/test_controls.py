@@ -26,6 +26,7 @@ from resources.sandbox.execution import Execution
 from resources.sandbox.limits import MEBIBYTE, Limits
 from resources.sandbox.pool import Sandbox
 from resources.settings import Settings
+from tests.live.sandbox.burning import IGNORED, burning
 
 pytestmark = pytest.mark.live
 
@@ -223,6 +224,12 @@ CONTROLS = {
         submits(0),
         {"child.py": NO_FILTER},
         docker=lambda options: {**options, "security_opt": [*options["security_opt"], "seccomp=unconfined"]},
+    ),
+    "3 processor time of ignored children": Control(
+        burning(IGNORED),
+        submits("evaded"),
+        {"child.py": NO_FILTER},
+        limits={"cpu_s": 2},
     ),
     # The filter cannot be installed without it, so that has to go too.
     "19 no new privileges": Control(

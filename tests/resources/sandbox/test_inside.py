@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import signal
 import socket
 import struct
 from pathlib import Path
@@ -144,9 +145,9 @@ def test_a_folder_that_is_emptied_does_not_follow_links(tmp_path: Path) -> None:
     assert (tmp_path / "outside/kept").exists()
 
 
-def decision(program: bytes, machine: int, number: int, first: int = 0) -> int:
+def decision(program: bytes, machine: int, number: int, first: int = 0, second: int = 0) -> int:
     """What the kernel would answer: an interpreter of the few instructions that such filters are made of."""
-    data = struct.pack("=IIQ6Q", number, machine, 0, first, 0, 0, 0, 0, 0)
+    data = struct.pack("=IIQ6Q", number, machine, 0, first, second, 0, 0, 0, 0)
     code = [struct.unpack_from("=HBBI", program, at) for at in range(0, len(program), 8)]
     accumulator, at = 0, 0
     while True:
@@ -199,6 +200,18 @@ def test_only_unix_and_internet_sockets_pass(machine: str) -> None:
     program = seccomp.program(machine)
     passing = {family for family in range(50) if decision(program, audit, (41, 198)[column], family) == ALLOW}
     assert passing == {socket.AF_UNIX, socket.AF_INET, socket.AF_INET6}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_only_an_action_for_ended_children_is_refused(machine: str) -> None:
+    audit, column = MACHINES[machine]
+    program, sigaction = seccomp.program(machine), (13, 134)[column]
+    for upper in (0, 1 << 32):  # which the kernel does not read
+        for pointer in (1, 1 << 32, 0x7FFF_0000_0000):
+            assert decision(program, audit, sigaction, signal.SIGCHLD | upper, pointer) == ERRNO | errno.EPERM
+        assert decision(program, audit, sigaction, signal.SIGCHLD | upper, 0) == ALLOW
+    for number in set(range(1, 65)) - {signal.SIGCHLD}:
+        assert decision(program, audit, sigaction, number, 1 << 32) == ALLOW
 
 
 def test_a_warden_refuses_to_work_outside_a_process_namespace() -> None:
