@@ -6,7 +6,7 @@ Whatever is wrong with the file is one line that names the file, the line, the e
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,6 +26,7 @@ from resources.model_entry import (
     partition_folder,
 )
 from resources.settings import env_file
+from resources.strict_yaml import YamlError, compose, mapping_of, read_text
 from resources.watch import AssumedPrices, Watch
 
 __all__ = [
@@ -96,14 +97,14 @@ def not_asked(entries: Iterable[ModelEntry], protocols: Collection[str], environ
 def load_registry(path: Path) -> Registry:
     """The registry in `path`. Raises RegistryError with one line."""
     try:
-        document = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        document = compose(read_text(path))
     except OSError as error:
         raise RegistryError(
             f"{path}: cannot be read ({error.strerror}); make it or point CONDMAT_MODELS at it"
         ) from None
     except UnicodeDecodeError:
         raise RegistryError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
-    except yaml.YAMLError as error:
+    except YamlError as error:
         raise RegistryError(_yaml_line(path, error)) from None
     entries, watched = _sections(path, document)
     models = tuple(_entry(path, number, node) for number, node in enumerate(entries, 1))
@@ -156,8 +157,8 @@ def _value(path: Path, who: str, node: yaml.Node) -> dict[str, Any]:
     if not isinstance(node, yaml.MappingNode):
         raise RegistryError(_line(path, node, who, "-", "must be keys and values, such as `name: …`"))
     try:
-        return _Loader.from_node(node)
-    except yaml.YAMLError as error:
+        return mapping_of(node)
+    except YamlError as error:
         raise RegistryError(_yaml_line(path, error)) from None
 
 
@@ -205,33 +206,5 @@ def _line(path: Path, node: yaml.Node, who: str, field: str, message: str) -> st
     return f"{path}:{node.start_mark.line + 1}: {who}, field {field}: {message}"
 
 
-def _yaml_line(path: Path, error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    return f"{path}:{mark.line + 1 if mark else 1}: is not valid YAML ({problem}); mend this line"
-
-
-class _Loader(yaml.SafeLoader):
-    """PyYAML keeps the last of two equal keys without a word; here that is an error."""
-
-    def __init__(self) -> None:
-        super().__init__("")
-
-    @classmethod
-    def from_node(cls, node: yaml.MappingNode) -> dict[str, Any]:
-        loader = cls()
-        try:
-            value: dict[str, Any] = loader.construct_document(node)
-            return value
-        finally:
-            loader.dispose()
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if key.value in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key.value} is there twice", key.start_mark
-                )
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)
+def _yaml_line(path: Path, error: YamlError) -> str:
+    return f"{path}:{error.line}: is not valid YAML ({error.problem}); mend this line"

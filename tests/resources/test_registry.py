@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from datetime import date
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from yaml import MappingNode
 
 from resources.registry import (
     REFERENCE_ENTRANTS,
@@ -17,6 +20,7 @@ from resources.registry import (
     partition_folder,
     read_environment,
 )
+from resources.strict_yaml import YamlError, compose, mapping_of
 
 SHIPPED = Path(__file__).parents[2] / "models.yaml"
 PLAIN = """models:
@@ -211,6 +215,78 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "models.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(RegistryError, match="UTF-8"):
         load_registry(tmp_path / "models.yaml")
+
+
+DEEP = 5000
+UNUSUAL = [
+    ("since: 2026-02-30", "it is no timestamp"),
+    ("since: !!timestamp foo", "it is no timestamp"),
+    ("since: !!timestamp [1]", "expected a scalar node"),
+    ("input: !!int foo", "it is no int"),
+    ("input: !!float foo", "it is no float"),
+    ("input: !!bool foo", "it is no bool"),
+    ('input: !!binary "é"', "failed to convert base64 data"),
+    ("input: !!omap [1]", "expected a mapping of length 1"),
+    ("input: !!omap {[a]: 1}", "expected a sequence"),
+    ("input: !!set [1]", "expected a mapping node"),
+    ("input: !!python/object:os.system {}", "could not determine a constructor"),
+    ("input: " + "9" * 5000, "it is too long for int"),
+    ("input: " + "1:1" * 100_000, "it is too long for int"),
+    ("input: 0x" + "f" * 200_000, "it is too long for int"),
+    ("? [a, b]\n        : 1", "a key must be a single word"),
+    ("? {a: b}\n        : 1", "a key must be a single word"),
+    ("<<: 5", "expected a mapping or list of mappings"),
+    ("x: " + "[" * DEEP + "]" * DEEP, "is nested too deeply"),
+    ("x: " + "{a: " * DEEP + "}" * DEEP, "is nested too deeply"),
+    ("x: &x [*x]", "it contains itself"),
+    ("x: &x {a: {b: *x}}", "it contains itself"),
+    ('x: "\\U00110000"', "an escape that stands for no character"),
+    ('x: "\\UFFFFFFFF"', "an escape that stands for no character"),
+    ("x: *nobody", "found undefined alias"),
+    ("x: [" + ", ".join(["1"] * 100_001) + "]", "more than 100,000 values"),
+]
+
+
+@pytest.mark.parametrize(("text", "says"), UNUSUAL, ids=[text[:20] for text, _ in UNUSUAL])
+@pytest.mark.parametrize("place", ["prices:\n      - ", "parameters:\n      extra_body:\n        "])
+def test_values_that_yaml_cannot_make_are_one_line(tmp_path: Path, place: str, text: str, says: str) -> None:
+    message = complaint(tmp_path, f"{PLAIN}    {place}{text}\n")
+    assert f"is not valid YAML ({says}" in message or says in message
+    assert message.endswith("; mend this line")
+    assert len(message) < 300
+
+
+@pytest.mark.parametrize("levels", [9, 60])
+def test_aliases_that_multiply_are_one_line(tmp_path: Path, levels: int) -> None:
+    """Ten of the one before at each level: written out, more than there are atoms."""
+    lines = ["x0: &x0 [lol]", *(f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 10)}]" for n in range(1, levels))]
+    body = "".join(f"        {line}\n" for line in lines)
+    message = complaint(tmp_path, f"{PLAIN}    parameters:\n      extra_body:\n{body}")
+    assert message.startswith(":13: ")
+    assert "more than 100,000 values" in message
+
+
+def test_a_long_chain_of_aliases_is_one_line(tmp_path: Path) -> None:
+    body = "".join(f"        x{n}: &x{n} [{f'*x{n - 1}' if n else ''}]\n" for n in range(5000))
+    assert "more than 100,000 values" in complaint(tmp_path, f"{PLAIN}    parameters:\n      extra_body:\n{body}")
+
+
+@given(st.text(st.sampled_from("[]{}&*!<:?-#|>'\"% \n\tax0") | st.characters(), max_size=60))
+@settings(max_examples=500, deadline=None)
+def test_no_text_raises_anything_else(text: str) -> None:
+    for document in (text, f"models:\n  - name: a\n    parameters: {text}"):
+        with contextlib.suppress(YamlError):
+            node = compose(document)
+            if isinstance(node, MappingNode):
+                mapping_of(node)
+
+
+def test_what_is_no_file_or_endless_is_one_line(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (Path("/dev/zero"), tmp_path, tmp_path / "pipe"):
+        with pytest.raises(RegistryError, match="it is no file"):
+            load_registry(path)
+    assert "it is longer than 1,000,000 bytes" in complaint(tmp_path, PLAIN + "#" * 1_000_000)
 
 
 @pytest.mark.parametrize("name", ["Qwen/Qwen2.5-7B-Instruct", "gpt 5", "模型-β", "a%2Fb", "model=1", "C:x"])

@@ -1,0 +1,122 @@
+"""YAML that people write, with one line for whatever is wrong with it: also for what PyYAML itself answers otherwise.
+
+A file may be nobody's friend: it is bounded in size, in depth, and in what its aliases stand for when written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+LARGEST_FILE = 1_000_000
+"""Bytes."""
+MOST_VALUES = 100_000
+LONGEST_NUMBER = 100
+"""Characters of whatever is no text: a number, a date, a truth value."""
+TOO_DEEP = "is nested too deeply"
+# What the constructors of numbers, dates and truth values raise at text that is none.
+_REFUSALS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+
+
+class YamlError(Exception):
+    """What is wrong, and the line that it is in (1-based)."""
+
+    def __init__(self, line: int, problem: str) -> None:
+        super().__init__(f"line {line}: {problem}")
+        self.line, self.problem = line, problem
+
+
+def read_text(path: Path) -> str:
+    """The text of a file. Raises OSError, UnicodeDecodeError, and YamlError where it is no file or too long."""
+    if path.exists() and not path.is_file():
+        raise YamlError(1, "it is no file")
+    with path.open("rb") as file:
+        content = file.read(LARGEST_FILE + 1)
+    if len(content) > LARGEST_FILE:
+        raise YamlError(1, f"it is longer than {LARGEST_FILE:,} bytes")
+    return content.decode()
+
+
+def compose(text: str) -> yaml.Node | None:
+    """The document as nodes, which know their lines. Raises YamlError."""
+    try:
+        document = yaml.compose(text, Loader=yaml.SafeLoader)
+        if document is not None:
+            _count(document, {})
+        return document
+    except yaml.YAMLError as error:
+        raise _error(error) from None
+    except RecursionError:
+        raise YamlError(1, TOO_DEEP) from None
+    except _REFUSALS:  # of an escape that is no character
+        raise YamlError(1, "there is an escape that stands for no character") from None
+
+
+def mapping_of(node: yaml.MappingNode) -> dict[str, Any]:
+    """The values under the keys of `node`. Raises YamlError."""
+    loader = _Loader("")
+    try:
+        value: dict[str, Any] = loader.construct_document(node)
+        return value
+    except yaml.YAMLError as error:
+        raise _error(error) from None
+    except RecursionError:
+        raise YamlError(node.start_mark.line + 1, TOO_DEEP) from None
+    except _REFUSALS:
+        raise YamlError(node.start_mark.line + 1, "it holds a value that cannot be made") from None
+    finally:
+        loader.dispose()
+
+
+def _count(node: yaml.Node, counts: dict[int, int]) -> int:
+    """How many values `node` stands for with every alias written out; they may double at each level."""
+    if id(node) not in counts:
+        counts[id(node)] = 0  # while its parts are counted
+        parts: list[yaml.Node] = []
+        if isinstance(node, yaml.MappingNode):
+            parts = [part for pair in node.value for part in pair]
+        elif isinstance(node, yaml.SequenceNode):
+            parts = node.value
+        counts[id(node)] = 1 + sum([_count(part, counts) for part in parts])
+    count = counts[id(node)]
+    if count == 0:
+        raise YamlError(node.start_mark.line + 1, "it contains itself")
+    if count > MOST_VALUES:
+        raise YamlError(node.start_mark.line + 1, f"it has more than {MOST_VALUES:,} values, aliases written out")
+    return count
+
+
+def _error(error: yaml.YAMLError) -> YamlError:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    return YamlError(mark.line + 1 if mark else 1, " ".join(problem.split()))
+
+
+class _Loader(yaml.SafeLoader):
+    """PyYAML keeps the last of two equal keys without a word; here that is an error."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        kind = node.tag.rpartition(":")[2]
+        if isinstance(node, yaml.ScalarNode) and kind != "str" and len(node.value) > LONGEST_NUMBER:
+            raise _fault(node, f"it is too long for {kind}")
+        try:
+            return super().construct_object(node, deep)
+        except _REFUSALS:
+            raise _fault(node, f"it is no {kind}") from None
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            if not isinstance(key, yaml.ScalarNode):
+                raise _fault(key, "a key must be a single word")
+            if key.value in seen:
+                raise _fault(key, f"the key {key.value} is there twice")
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def _fault(node: yaml.Node, problem: str) -> yaml.constructor.ConstructorError:
+    return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
