@@ -149,11 +149,9 @@ class Lake:
         return Stored(own.pop("content_hash", ""), own)
 
     def keys(self, table: LakeTable) -> list[dict[str, str]]:
-        """The partitions that have a file, in order."""
+        """The partitions that have a file, in order. Raises LakeError where a folder's name is that of none."""
         pattern = "/".join(["*"] * len(table.keys) + [FILE_NAME])
-        found = (self.root / table.name).glob(pattern)
-        parts = (path.parts[-1 - len(table.keys) : -1] for path in found)
-        keys = ({name: folder_partition(value) for name, _, value in (p.partition("=") for p in ps)} for ps in parts)
+        keys = [_key_of(path, table.keys) for path in (self.root / table.name).glob(pattern)]
         return sorted(keys, key=lambda key: [key[name] for name in table.keys])
 
     def read_all(self, table: LakeTable, columns: list[str] | None = None) -> pa.Table:
@@ -168,6 +166,23 @@ def combined_hash(*parts: str) -> str:
     for part in parts:
         digest.update(f"{len(part)}:{part}".encode())
     return digest.hexdigest()[:32]
+
+
+def _key_of(path: UPath, names: tuple[str, ...]) -> dict[str, str]:
+    """The key that the folders above `path` spell, in the only way in which they are ever written."""
+    folders = path.parts[-1 - len(names) : -1]
+    try:
+        key = {
+            name: folder_partition(folder.removeprefix(f"{name}=")) for name, folder in zip(names, folders, strict=True)
+        }
+        spelled = tuple(f"{name}={partition_folder(value)}" for name, value in key.items())
+    except UnicodeError:
+        spelled = ()
+    if spelled != folders:
+        form = "/".join(f"{name}=…" for name in names)
+        shown = str(path).encode(errors="backslashreplace").decode()  # names on a disk need not be text
+        raise LakeError(f"{shown}: is no file of the lake, whose folders are {form}; delete it or move it elsewhere")
+    return key
 
 
 _REMAKE = "delete this file and run again, only this partition is then made anew"

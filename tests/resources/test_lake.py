@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -124,6 +125,40 @@ def test_a_truncated_file_is_one_line_with_its_name_and_the_mend(tmp_path: Path,
         assert str(error.value).startswith(f"{path}: cannot be read as Parquet")
         assert str(error.value).endswith("delete this file and run again, only this partition is then made anew")
         assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "folders",
+    [
+        "model=%ff/category=A1",
+        "model=%ed%a0%80/category=A1",
+        "model=a%2fb/category=A1",
+        "model=a/b=A1",
+        "category=A1/model=a",
+        "model=a/A1",
+        "model/category",
+        "foo/bar",
+        ".hidden/category=A1",
+    ],
+)
+def test_a_file_that_nobody_wrote_there_is_one_line(lake: Lake, folders: str) -> None:
+    lake.write(TABLE, KEY, TABLE.rows([row()]), {})
+    litter = lake.root / TABLE.name / folders / "data.parquet"
+    litter.parent.mkdir(parents=True, exist_ok=True)
+    litter.write_bytes(b"")
+    with pytest.raises(LakeError) as error:
+        lake.read_all(TABLE)
+    assert str(error.value).startswith(f"{litter}: is no file of the lake, whose folders are model=…/category=…;")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.skipif(os.name != "posix" or sys.platform == "darwin", reason="this system takes no such names")
+def test_a_folder_whose_name_is_no_text_is_one_line(tmp_path: Path) -> None:
+    litter = Path(os.fsdecode(os.fsencode(tmp_path) + b"/maps/model=\xff/category=A1"))
+    litter.mkdir(parents=True)
+    (litter / "data.parquet").touch()
+    with pytest.raises(LakeError, match=r"model=\\udcff/category=A1/data.parquet: is no file of the lake"):
+        Lake(tmp_path).keys(TABLE)
 
 
 def test_a_file_of_an_older_form_says_so(tmp_path: Path) -> None:
