@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import dagster as dg
+import yaml
+from dagster_shared.check import CheckError
 from sqlalchemy.exc import DBAPIError
 
 CONFIGURATION = """\
@@ -52,6 +55,13 @@ def open_instance(home: Path) -> dg.DagsterInstance:
             instance.event_log_storage.get_maximum_record_id()
             instance.schedule_storage.all_instigator_state()  # type: ignore[union-attr]
             return instance
+    except DBAPIError as error:
+        raise _storage_error(home, error) from None
+    except (UnicodeDecodeError, yaml.YAMLError, dg.DagsterInvalidConfigError, CheckError) as error:
+        raise DagsterHomeError(
+            f"{home / 'dagster.yaml'}: cannot be used ({' '.join(str(error).split()):.200}); "
+            "mend it, or delete it to have it made anew"
+        ) from None
     except OSError as error:
         raise DagsterHomeError(
             f"{error.filename or home}: cannot be used ({error.strerror}); "
@@ -65,7 +75,29 @@ def explaining_storage_errors(home: Path) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        raise DagsterHomeError(
-            f"{home}: Dagster's record of runs cannot be used ({error.orig}); "
-            "free some space or make the folder writable, and run again: what is finished is kept"
-        ) from None
+        raise _storage_error(home, error) from None
+
+
+def _storage_error(home: Path, error: DBAPIError) -> DagsterHomeError:
+    if damaged := next(filter(_is_damaged, sorted(home.rglob("*.db"))), None):
+        return DagsterHomeError(
+            f"{damaged}: is damaged ({error.orig}); delete it and run again: results are kept, "
+            "only Dagster's record of them is lost"
+        )
+    return DagsterHomeError(
+        f"{home}: Dagster's record of runs cannot be used ({error.orig}); free some space, make the folder writable or "
+        "move it away, and run again: what is finished is kept"
+    )
+
+
+def _is_damaged(database: Path) -> bool:
+    """Whether a database of SQLite's is none or broken; one that is in use or cannot be read is neither."""
+    if not database.is_file():
+        return True
+    try:
+        with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:
+            return bool(connection.execute("pragma quick_check(1)").fetchone() != ("ok",))
+    except sqlite3.OperationalError:
+        return False
+    except sqlite3.DatabaseError:
+        return True
