@@ -134,7 +134,8 @@ def error_text(body: bytes) -> str:
 
 
 def _line(text: str) -> str:
-    return re.sub(r"\s+", " ", text).strip()[:LONGEST_MESSAGE]
+    """One line without what acts on a terminal."""
+    return re.sub(r"[\s\x00-\x1f\x7f-\x9f]+", " ", text).strip()[:LONGEST_MESSAGE]
 
 
 def error_inside(document: Mapping[str, Any], body: bytes) -> Failure | None:

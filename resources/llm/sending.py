@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
@@ -100,15 +101,19 @@ class Sender:
         return isinstance(error, (self._provider.errors.timeout, self._provider.errors.connection))
 
     def _failure(self, error: BaseException, seconds: float, otherwise: str) -> Failure:
-        root = _root(error)
+        causes = list(_causes(error))
+        root = causes[-1]
         if isinstance(root, BodyTooLong):
             return Failure(Status.PROVIDER_ERROR, f"malformed reply: {root}")
+        # The kits call a refused connection a time-out.
+        if any(isinstance(cause, aiohttp.ClientConnectorError) for cause in causes):
+            return network_failure("connection", root, unbilled=True)
         if isinstance(error, (self._provider.errors.timeout, TimeoutError)):
-            unbilled = isinstance(root, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError)
+            unbilled = any(isinstance(cause, aiohttp.ConnectionTimeoutError) for cause in causes)
             said = TimeoutError("the reply was not complete") if isinstance(root, asyncio.CancelledError) else root
             return network_failure(f"time-out after {round(seconds, 1):g} s", said, unbilled=unbilled)
         if self._is_network(error) or isinstance(error, httpx2.HTTPError | aiohttp.ClientError | OSError):
-            return network_failure("connection", root, unbilled=isinstance(root, aiohttp.ClientConnectorError))
+            return network_failure("connection", root)
         return network_failure(otherwise, error)
 
     def _whole(self, started: float, response: httpx2.Response) -> Sent:
@@ -166,8 +171,9 @@ class Sender:
         }
 
 
-def _root(error: BaseException) -> BaseException:
-    """The error that the kits' own, which say little, was made from."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return error
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """`error` and what it was made from, at last the one that says most: the kits' own say little."""
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__

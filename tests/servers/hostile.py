@@ -71,7 +71,7 @@ class HostileServer(FaultyServer):
         return web.Response(text=f'{{"error": {DEEP}}}', content_type="application/json", status=400)
 
     async def _lines_of_refusal(self, request: web.Request, body: Any, form: Form) -> web.StreamResponse:
-        lines = "no\\n```\\n![x](http://evil.example/beacon.png)"
+        lines = "no\\u001b[2J\\n```\\n![x](http://evil.example/beacon.png)"
         return await self._sent(request, body, form, "", "refusal", lambda text: text.replace("I cannot help", lines))
 
     async def _status_line(self, request: web.Request, _body: Any, _form: Form) -> web.StreamResponse:

@@ -38,6 +38,10 @@ _ERROR_CODES = {
 }
 
 
+# Where the pieces of a delta belong in its block.
+_DELTAS = {"text": "text", "thinking": "thinking", "signature": "signature", "partial_json": "input"}
+
+
 class AnthropicMessages:
     """See `Provider`."""
 
@@ -115,7 +119,7 @@ class AnthropicAssembler:
     def __init__(self) -> None:
         self._message: dict[str, Any] | None = None
         self._blocks: dict[int, dict[str, Any]] = {}
-        self._inputs: dict[int, str] = {}
+        self._pieces: dict[tuple[int, str], list[str]] = {}
         self._complete = False
         self.has_begun = False
 
@@ -140,21 +144,23 @@ class AnthropicAssembler:
     def body(self) -> dict[str, Any]:
         if self._message is None or not self._complete:
             raise MalformedReply("the stream ended before the message did")
-        for index, text in self._inputs.items():
+        for (index, name), pieces in self._pieces.items():
+            block, text = self._blocks[index], "".join(pieces)
+            if name != "input":
+                block[name] = block.get(name, "") + text
+                continue
             try:
-                self._blocks[index]["input"] = orjson.loads(text or "{}")
+                block[name] = orjson.loads(text or "{}")
             except orjson.JSONDecodeError:
                 # The token limit can cut a tool's input; the text is kept as it came.
-                self._blocks[index]["input"] = text
+                block[name] = text
         return {**self._message, "content": [block for _, block in sorted(self._blocks.items())]}
 
     def _add_delta(self, index: int, delta: Mapping[str, Any]) -> None:
-        block = self._blocks.setdefault(index, {"type": "text", "text": ""})
-        for name in ("text", "thinking", "signature"):
-            if isinstance(delta.get(name), str):
-                block[name] = block.get(name, "") + delta[name]
-        if isinstance(delta.get("partial_json"), str):
-            self._inputs[index] = self._inputs.get(index, "") + delta["partial_json"]
+        self._blocks.setdefault(index, {"type": "text", "text": ""})
+        for field, name in _DELTAS.items():
+            if isinstance(delta.get(field), str):
+                self._pieces.setdefault((index, name), []).append(delta[field])
 
 
 def _output_config(entry: ModelEntry, request: ChatRequest, effort: str | None) -> dict[str, Any] | None:

@@ -121,13 +121,13 @@ class OpenAIAssembler:
 
     def __init__(self) -> None:
         self._whole: dict[str, Any] = {}
-        self._message: dict[str, Any] = {"role": "assistant", "content": ""}
+        self._pieces: dict[str, list[str]] = {"content": []}
         self._calls: dict[int, dict[str, Any]] = {}
         self._finish: str | None = None
 
     @property
     def has_begun(self) -> bool:
-        return len(self._message) > 2 or bool(self._message["content"]) or bool(self._calls)
+        return any(self._pieces.values()) or bool(self._calls)
 
     def add(self, event: Mapping[str, Any]) -> None:
         for name in ("id", "created", "model", "system_fingerprint", "usage", "service_tier"):
@@ -138,16 +138,18 @@ class OpenAIAssembler:
             delta = choice.get("delta") or {}
             for name in ("content", "reasoning_content", "reasoning", "refusal"):
                 if isinstance(delta.get(name), str) and delta[name]:
-                    self._message[name] = self._message.get(name, "") + delta[name]
+                    self._pieces.setdefault(name, []).append(delta[name])
             for call in delta.get("tool_calls") or ():
                 self._add_call(call)
 
     def body(self) -> dict[str, Any]:
         if self._finish is None:
             raise MalformedReply("the stream ended without a finish reason")
+        message: dict[str, Any] = {"role": "assistant"}
+        message |= {name: "".join(pieces) for name, pieces in self._pieces.items()}
         if self._calls:
-            self._message["tool_calls"] = [call for _, call in sorted(self._calls.items())]
-        choice = {"index": 0, "finish_reason": self._finish, "message": self._message}
+            message["tool_calls"] = [call for _, call in sorted(self._calls.items())]
+        choice = {"index": 0, "finish_reason": self._finish, "message": message}
         return {**self._whole, "object": "chat.completion", "choices": [choice]}
 
     def _add_call(self, part: Mapping[str, Any]) -> None:

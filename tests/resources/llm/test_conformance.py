@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from resources.llm.answer import Answer
+from resources.llm.budget import Budget
 from resources.llm.ledger import Ledger
 from resources.llm.request import ChatRequest
 from resources.llm.run import ask_all
@@ -135,14 +138,32 @@ async def test_an_empty_account_is_not_retried(ledger: Ledger, entry_for: Callab
     assert len(server.log.asked) == 1
 
 
+async def test_a_time_out_says_after_how_long(ledger: Ledger, entry_for: Callable[..., ModelEntry]) -> None:
+    with running(FaultyServer()) as address:
+        request = ChatRequest([{"role": "user", "content": "q [fault:slow]"}])
+        policy = replace(QUICK, errors=1, try_seconds=0.2)
+        entry = entry_for("openai", address)
+        (answer,) = [a async for a in ask_all([request], entry, ledger, ENVIRONMENT, policy=policy)]
+    assert re.fullmatch(r"time-out after [\d.]+ s: the reply was not complete", str(answer.error))
+
+
 async def test_a_dead_server_stops_the_run(ledger: Ledger, entry_for: Callable[..., ModelEntry]) -> None:
     entry = entry_for("openai", "http://127.0.0.1:9")
     requests = [ChatRequest([{"role": "user", "content": f"q{i} x"}]) for i in range(300)]
     answers = await collect(requests, entry, ledger)
     assert {answer.status for answer in answers.values()} == {Status.PROVIDER_ERROR}
     tried = [answer for answer in answers.values() if answer.attempts]
+    assert all("connection: [Errno 111]" in str(answer.error) for answer in answers.values())
     # Those in flight when the run stops finish their try.
     assert QUICK.failures_in_a_row <= len(tried) <= QUICK.failures_in_a_row + 2 * entry.max_concurrency
+
+
+async def test_a_refused_connection_costs_nothing(ledger: Ledger, entry_for: Callable[..., ModelEntry]) -> None:
+    entry = entry_for("openai", "http://127.0.0.1:9", max_concurrency=1)
+    requests = [ChatRequest([{"role": "user", "content": f"q{i}"}]) for i in range(3)]
+    # One request may cost a tenth of a cent, so that the second would not fit if the first had cost anything.
+    asked = ask_all(requests, entry, ledger, ENVIRONMENT, policy=QUICK, budget=Budget("refused", run_usd=0.0015))
+    assert [answer.status async for answer in asked] == [Status.PROVIDER_ERROR] * 3
 
 
 async def test_tools_round_trip_through_anthropic(ledger: Ledger, entry_for: Callable[..., ModelEntry]) -> None:
