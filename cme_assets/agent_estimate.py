@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from cme_assets import schemas
-from cme_assets.protocols.agent_limits import AgentLimits
 from cme_assets.protocols.agent_prompts import code_messages, react_messages
 from cme_assets.protocols.protocol import Protocol
 from cme_assets.stages.prompting import stored_problem
+from resources.agent_limits import AgentLimits
 from resources.lake import Lake
 from resources.llm.estimate import SHORTEST_CACHED_PROMPT, Estimate
 from resources.llm.pricing import cost_usd

@@ -9,9 +9,12 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
+from resources.agent_limits import AgentLimits
+
 PROFILES = ("full", "fast")
 SANDBOXES = ("auto", "docker", "bubblewrap")
 FAST_CATEGORIES = ("A1", "B1")
+DIGITS = 9
 DEFAULT_RESOLUTION = {"full": "100", "fast": "50"}
 
 
@@ -89,15 +92,15 @@ class Settings:
 def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     """Settings from `environment`, by default the process's own over the `.env` beside `models.yaml`.
 
-    Raises SettingError naming the variable.
+    Raises SettingError naming the variable, or the `.env`.
     """
     env = env_file(_models_file(os.environ)) | dict(os.environ) if environment is None else environment
     run_usd, day_usd = ceilings(env)
-    data = Path(env.get("CONDMAT_DATA") or "data").absolute()
+    data = _path(env, "CONDMAT_DATA", Path("data"))
     profile = _one_of(env, "CONDMAT_PROFILE", PROFILES)
     return Settings(
         data=data,
-        dagster_home=Path(env.get("DAGSTER_HOME") or data / "dagster").absolute(),
+        dagster_home=_path(env, "DAGSTER_HOME", data / "dagster"),
         profile=profile,
         resolutions=_resolutions(env.get("RESOLUTIONS") or DEFAULT_RESOLUTION[profile]),
         ledger_url=env.get("CONDMAT_LEDGER_URL") or f"sqlite:///{data / 'ledger.sqlite'}",
@@ -115,8 +118,14 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
 
 
 def env_file(models_file: Path) -> dict[str, str]:
-    """What the `.env` beside `models_file` sets."""
-    return {k: v for k, v in dotenv_values(models_file.parent / ".env", interpolate=False).items() if v}
+    """What the `.env` beside `models_file` sets. Raises SettingError where it cannot be read."""
+    path = models_file.parent / ".env"
+    try:
+        return {k: v for k, v in dotenv_values(path, interpolate=False).items() if v}
+    except UnicodeDecodeError:
+        raise SettingError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
+    except OSError as error:
+        raise SettingError(f"{path}: cannot be read ({error.strerror}); make it readable or remove it") from None
 
 
 def ceilings(env: Mapping[str, str]) -> tuple[float | None, float | None]:
@@ -127,6 +136,14 @@ def ceilings(env: Mapping[str, str]) -> tuple[float | None, float | None]:
     run_usd, day_usd = _dollars(env, "CONDMAT_BUDGET_RUN_USD"), _dollars(env, "CONDMAT_BUDGET_DAY_USD")
     is_set = any(env.get(name, "").strip() for name in ("CONDMAT_BUDGET_RUN_USD", "CONDMAT_BUDGET_DAY_USD"))
     return run_usd, day_usd if is_set else 0.0
+
+
+def _path(env: Mapping[str, str], name: str, otherwise: Path) -> Path:
+    """A folder of databases, whose addresses are URLs: what has a meaning there would name another file."""
+    path = Path(env.get(name) or otherwise).absolute()
+    if odd := sorted(set(str(path)) & set("?#%")) or [c for c in str(path) if not c.isprintable()]:
+        raise SettingError(f"{name}={str(path)!r}: a folder's path must not contain {odd[0]!r}; use another folder")
+    return path
 
 
 def _models_file(env: Mapping[str, str]) -> Path:
@@ -148,15 +165,21 @@ def _knowledge(env: Mapping[str, str]) -> KnowledgeSettings:
 
 def _whole(env: Mapping[str, str], name: str, otherwise: int) -> int:
     text = (env.get(name) or str(otherwise)).strip()
-    if not text.isascii() or not text.isdigit():
-        raise SettingError(f"{name}={text!r}: use a whole number, zero or more")
+    if not _is_whole(text):
+        raise SettingError(f"{name}={text!r:.60}: use a whole number, zero or more, of at most {DIGITS} digits")
     return int(text)
+
+
+def _is_whole(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= DIGITS
 
 
 def _samples(text: str) -> tuple[int | None, ...]:
     parts = [part.strip() for part in text.split(",")]
-    if not all(part == "all" or (part.isascii() and part.isdigit() and int(part) > 0) for part in parts):
-        raise SettingError(f"CONDMAT_QA_SAMPLES={text!r}: use numbers of questions, or all, such as 2000 or 2000,all")
+    if not all(part == "all" or (_is_whole(part) and int(part) > 0) for part in parts):
+        raise SettingError(
+            f"CONDMAT_QA_SAMPLES={text!r:.60}: use numbers of questions or all, such as 2000 or 2000,all"
+        )
     return tuple(dict.fromkeys(None if part == "all" else int(part) for part in parts))
 
 
@@ -183,7 +206,7 @@ def _resolutions(text: str) -> tuple[int, ...]:
     except ValueError:
         values = ()
     if not values or min(values) < 16 or max(values) > 400:
-        raise SettingError(f"RESOLUTIONS={text!r}: use whole numbers from 16 to 400, such as 50,100,200")
+        raise SettingError(f"RESOLUTIONS={text!r:.60}: use whole numbers from 16 to 400, such as 50,100,200")
     return values
 
 
@@ -191,12 +214,12 @@ def _limits(text: str) -> tuple[tuple[str, float], ...]:
     pairs = [part.partition("=") for part in text.split(",") if part.strip()]
     try:
         limits = tuple(sorted((name.strip(), float(value)) for name, _, value in pairs))
-    except ValueError:
-        limits = (("", 0.0),)
-    if len(dict(limits)) < len(limits) or any(not 0 < value < float("inf") for _, value in limits):
-        raise SettingError(
-            f"CONDMAT_AGENT_LIMITS={text!r}: use numbers above zero by name, such as steps=20,tokens=50000"
-        )
+        AgentLimits.of(dict(limits))
+    except ValueError as error:
+        why = str(error) if "agent limit" in str(error) else "use numbers by name, such as steps=20,tokens=50000"
+        raise SettingError(f"CONDMAT_AGENT_LIMITS={text!r:.60}: {why}") from None
+    if len(dict(limits)) < len(limits):
+        raise SettingError(f"CONDMAT_AGENT_LIMITS={text!r:.60}: a limit is there twice; remove one")
     return limits
 
 

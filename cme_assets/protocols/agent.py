@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from cme_assets.closed_book import ClosedBookProblem
 from cme_assets.prompts import answer_text
 from cme_assets.protocols.agent_files import map_files, submitted_numbers
-from cme_assets.protocols.agent_limits import AgentLimits
 from cme_assets.protocols.transcript import Run, Step, tested
+from resources.agent_limits import AgentLimits
 from resources.llm.answer import Answer
 from resources.llm.request import Message
 from resources.outcomes import Status

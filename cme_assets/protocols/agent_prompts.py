@@ -9,7 +9,7 @@ import numpy as np
 from cme_assets.closed_book import ClosedBookProblem, Exhibit
 from cme_assets.prompts import MEASURED, facts, instrument_text, task_text
 from cme_assets.protocols.agent_files import FACTS_FILE, MAP_FILE, submitted_numbers
-from cme_assets.protocols.agent_limits import AgentLimits
+from resources.agent_limits import AgentLimits
 from resources.llm.request import Message
 from resources.outcomes import Status
 from resources.sandbox.execution import Execution

@@ -14,11 +14,11 @@ from typing import Any
 from cme_assets import schemas
 from cme_assets.freshness import Step
 from cme_assets.protocols.agent import Surroundings, Task
-from cme_assets.protocols.agent_limits import AgentLimits
 from cme_assets.protocols.agent_surroundings import ENVIRONMENT, LedgeredSurroundings
 from cme_assets.protocols.protocol import Asked, Protocol, ProtocolError
 from cme_assets.protocols.transcript import Run
 from cme_assets.stages.prompting import stored_problem
+from resources.agent_limits import AgentLimits
 from resources.lake import Lake, combined_hash
 from resources.llm.asking import client_for, fault_line
 from resources.llm.client import Client

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cme_assets.protocols.agent_limits import AgentLimits
+from resources.agent_limits import AgentLimits
 from resources.llm.answer import Answer
 from resources.llm.client import Client
 from resources.llm.providers import CachePlan

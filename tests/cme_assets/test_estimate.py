@@ -14,9 +14,9 @@ from cme_assets.agent_estimate import LONGEST_REPORT_TOKENS, REPORT_TOKENS, Usua
 from cme_assets.definitions import build_defs
 from cme_assets.estimate import estimates
 from cme_assets.left_out import left_out
-from cme_assets.protocols.agent_limits import AgentLimits
 from cme_assets.protocols.agent_prompts import react_messages
 from cme_assets.stages.prompting import stored_problem
+from resources.agent_limits import AgentLimits
 from resources.lake import Lake
 from resources.llm.estimate import SHORTEST_CACHED_PROMPT
 from resources.llm.tokens import prompt_tokens

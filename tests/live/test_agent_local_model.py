@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from cme_assets.protocols.agent import Task
-from cme_assets.protocols.agent_limits import AgentLimits
 from cme_assets.protocols.agent_surroundings import ENVIRONMENT
 from cme_assets.protocols.code import run_code
 from cme_assets.protocols.react import run_react
+from resources.agent_limits import AgentLimits
 from resources.local_model import LocalModelError, serving
 from resources.sandbox import selection
 from resources.sandbox.pool import Sandbox, SandboxUnavailable

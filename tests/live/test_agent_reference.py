@@ -15,7 +15,6 @@ from cme_assets.posing import pose
 from cme_assets.problems import DRAWS, EXAMPLES, Sample, add_noise, clean_map, noise_map
 from cme_assets.prompts import answer_text
 from cme_assets.protocols.agent import Task
-from cme_assets.protocols.agent_limits import AgentLimits
 from cme_assets.protocols.agent_surroundings import ENVIRONMENT
 from cme_assets.protocols.code import run_code
 from cme_assets.solvers import ENTRANTS
@@ -23,6 +22,7 @@ from cme_assets.stages.judging import judge
 from cme_assets.stages.maps import INSTRUMENT
 from cme_assets.tasks.catalogue import CATEGORIES
 from cme_assets.tasks.category import Category
+from resources.agent_limits import AgentLimits
 from resources.outcomes import Status
 from resources.sandbox import environments, selection
 from resources.sandbox.pool import Sandbox

@@ -19,13 +19,13 @@ import pytest
 
 from cme_assets.answers import read_strict
 from cme_assets.protocols.agent import Task
-from cme_assets.protocols.agent_limits import AgentLimits
 from cme_assets.protocols.agent_surroundings import ENVIRONMENT
 from cme_assets.protocols.code import run_code
 from cme_assets.protocols.react import run_react
 from cme_assets.protocols.transcript import Run
 from cme_assets.scoring import lorentzian_score
 from cme_assets.stages.judging import judge
+from resources.agent_limits import AgentLimits
 from resources.outcomes import Status
 from resources.sandbox import environments, selection
 from resources.sandbox.pool import Sandbox

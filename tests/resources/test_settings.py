@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from resources.registry import read_environment
 from resources.settings import SettingError, read_settings
 
 
@@ -58,6 +59,10 @@ def test_samples_are_sizes_or_all_of_them() -> None:
     assert read_settings({"CONDMAT_QA_SAMPLES": "50, all,50"}).knowledge.samples == (50, None)
 
 
+FOLDERS = ("CONDMAT_DATA", "DAGSTER_HOME")
+WHOLE_NUMBERS = ("CONDMAT_QA_SEED", "CONDMAT_QA_SAMPLES", "CONDMAT_DOC_DEPTH", "CONDMAT_QA_SELF_CHECK", "RESOLUTIONS")
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -72,9 +77,51 @@ def test_samples_are_sizes_or_all_of_them() -> None:
         ("CONDMAT_QA_SEED", "one"),
         ("CONDMAT_QA_SAMPLES", "0"),
         ("CONDMAT_QA_SAMPLES", "all,some"),
+        *((name, "9" * 5000) for name in WHOLE_NUMBERS),
+        *((name, "१") for name in WHOLE_NUMBERS),
+        *(
+            (name, f"/data/{character}x")
+            for name in ("CONDMAT_DATA", "DAGSTER_HOME")
+            for character in "?#%\n\x00\udcff"
+        ),
+        *(
+            ("CONDMAT_AGENT_LIMITS", value)
+            for value in (
+                "foo=1",
+                "steps=0.5",
+                "steps=1e300",
+                "steps=1e999",
+                "steps=nan",
+                "steps=0",
+                "steps=-1",
+                "steps=inf",
+            )
+        ),
+        *(
+            ("CONDMAT_AGENT_LIMITS", value)
+            for value in ("steps", "steps=1e999", "steps=", "steps=x", "=1", "steps=1,steps=2")
+        ),
     ],
 )
 def test_a_bad_value_is_one_line_naming_the_variable(name: str, value: str) -> None:
     with pytest.raises(SettingError, match=name) as caught:
         read_settings({name: value})
     assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+    str(caught.value).encode()
+
+
+def test_limits_of_agents_are_read_by_name() -> None:
+    assert read_settings({"CONDMAT_AGENT_LIMITS": "tokens=5e4, steps=20"}).agent_limits == (
+        ("steps", 20.0),
+        ("tokens", 50_000.0),
+    )
+
+
+def test_an_env_file_that_cannot_be_read_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONDMAT_MODELS", str(tmp_path / "models.yaml"))
+    (tmp_path / ".env").write_bytes(b"CONDMAT_BUDGET_DAY_USD=\xff\n")
+    for read in (read_settings, lambda: read_environment(tmp_path / "models.yaml")):
+        with pytest.raises(SettingError, match="is not UTF-8 text; save it as UTF-8") as caught:
+            read()
+        assert str(caught.value).startswith(str(tmp_path / ".env"))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from resources.sandbox.limits import MEBIBYTE, Limits
 
 PUBLISHED = "published"
+MOST = {"steps": 10_000, "tokens": 10**9, "seconds": 1e7, "script_seconds": 1e6, "script_mebibytes": 2**20}
+"""Beyond these a limit is a slip of the pen, and some do not fit into what holds them."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,8 @@ class AgentLimits:
 
     def __post_init__(self) -> None:
         for name, value in dataclasses.asdict(self).items():
-            if not math.isfinite(value) or value <= 0:
-                raise ValueError(f"agent limit {name}={value!r}: use a finite number above zero")
+            if not 0 < value <= MOST[name]:  # which a NaN is not either
+                raise ValueError(f"agent limit {name}={value:g}: use a number above zero, at most {MOST[name]:,}")
 
     @classmethod
     def of(cls, changed: Mapping[str, float]) -> AgentLimits:
@@ -39,7 +40,7 @@ class AgentLimits:
         for name, value in changed.items():
             if name not in types:
                 raise ValueError(f"there is no agent limit {name!r}; use {', '.join(types)}")
-            if types[name] is int and value != int(value):
+            if types[name] is int and not float(value).is_integer():
                 raise ValueError(f"agent limit {name}={value:g}: use a whole number")
         return cls(**{name: types[name](value) for name, value in changed.items()})
 
