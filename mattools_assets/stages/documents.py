@@ -33,9 +33,8 @@ from mattools_assets.source.tables import CODE_OBJECTS, REFERENCES
 from resources.lake import Lake
 from resources.llm.answer import Tally
 from resources.llm.asking import SECONDS_BETWEEN_LINES, client_for
-from resources.llm.capabilities import UnfitEntry
+from resources.llm.database import LedgerError
 from resources.llm.ledger import Ledger
-from resources.llm.probing import ProbeFailed
 from resources.llm.request import ChatRequest
 from resources.llm.spending import budget_of
 from resources.markdown import fenced, markdown_table
@@ -88,7 +87,9 @@ async def model_documents(
                 opened = client_for(entry, ledger, keys, budget_of(settings), _log)
                 client = await stack.enter_async_context(opened)
                 ask = asking(client, AHEAD * entry.max_concurrency, f"mattools docs {entry.name}", tally)
-            except (ProbeFailed, UnfitEntry) as error:
+            except LedgerError:
+                raise
+            except Exception as error:  # no answer to the probe, or a fault of whatever kind: the others go on
                 _log.warning("%s", error)
                 ask = _nobody(str(error))
         written = await write_documents(

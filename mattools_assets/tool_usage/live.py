@@ -15,8 +15,8 @@ from mattools_assets.systems.surroundings import LedgeredSurroundings
 from mattools_assets.tool_usage.executions import Counted
 from mattools_assets.tool_usage.question_sets import Task, ToolUsageError
 from mattools_assets.tool_usage.runs import kept_runs
-from resources.lake import combined_hash
-from resources.llm.asking import client_for
+from resources.lake import LakeError, combined_hash
+from resources.llm.asking import client_for, fault_line
 from resources.llm.capabilities import UnfitEntry
 from resources.llm.client import Client
 from resources.llm.database import LedgerError
@@ -73,6 +73,11 @@ def live_answers(
         raise ToolUsageError(str(error)) from None
     except (EmbedderError, SourceMissing, SandboxUnavailable, LedgerError) as error:
         raise ToolUsageError(f"{entry.name} under {system.name}: {error}") from None
+    except (ToolUsageError, LakeError):
+        raise
+    except Exception as error:  # of this evaluation: the others go on
+        _log.exception("%s under %s", entry.name, system.name)
+        raise ToolUsageError(f"{entry.name} under {system.name}: {fault_line(error)}") from None
 
 
 async def _ask(

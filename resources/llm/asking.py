@@ -53,7 +53,9 @@ async def answers_of(
 
 
 def fault_line(error: Exception) -> str:
-    """A fault of whatever kind in one line."""
+    """A fault of whatever kind in one line; of several at once, the first."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
     return " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST_MESSAGE]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from mattools_assets.tool_usage import live
 from mattools_assets.tool_usage.entrants import Evaluation
 from mattools_assets.tool_usage.evaluating import answers_of, identity_of
 from mattools_assets.tool_usage.freshness import ANSWERS, answers_note, make_questions
@@ -102,6 +103,19 @@ def test_repetitions_are_asked(
     rows = ask(lake, settings, registry_with(tmp_path, address, repeats=3), tasks)
     assert sorted({row["repeat"] for row in rows}) == [0, 1, 2]
     assert len(scripted.bodies) == 3 * len(tasks)
+
+
+def test_a_fault_of_whatever_kind_is_one_line_of_its_evaluation(
+    tmp_path: Path, settings: Settings, tasks: Tasks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaking(*_: object) -> None:
+        raise RuntimeError("nobody foresaw\nthis")
+
+    monkeypatch.setattr(live, "answer_question", breaking)
+    registry = registry_with(tmp_path, "http://127.0.0.1:9/v1")
+    with pytest.raises(ToolUsageError) as error:
+        answers_of(SINGLE, Lake(settings.lake), settings, registry, tasks, lambda *_: None)
+    assert str(error.value) == "small under single: RuntimeError: nobody foresaw this"
 
 
 def test_what_cannot_be_asked_is_one_line(tmp_path: Path, settings: Settings, tasks: Tasks) -> None:

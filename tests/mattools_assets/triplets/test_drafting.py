@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,13 @@ from mattools_assets.triplets.review import PENDING, ReviewError, read_review, r
 from mattools_assets.triplets.stages import ask_for_drafts
 from mattools_assets.triplets.unit_tests import Suite, UnitTest
 from resources.llm.ledger import Ledger
+from resources.llm.probing import QUESTION
 from resources.model_entry import ModelEntry
 from resources.outcomes import Status
 from resources.settings import Settings, read_settings
 from tests.mattools_assets.triplets.small_suite import NAME, PROPERTIES, SOLUTION, TASK, plays, write_suite
+from tests.servers.faulty import FaultyServer
+from tests.servers.faulty import running as faulty_running
 from tests.servers.scripted import ScriptedServer, Turn, running
 
 
@@ -72,6 +76,22 @@ def test_three_requests_make_a_draft(settings: Settings, suite: Path, test: Unit
     with Ledger(settings.ledger_url) as ledger:
         hashes = [answer.hash for answer in made.answers]
         assert set(ledger.lookup(hashes)) == set(hashes)
+
+
+def test_the_model_is_asked_as_it_takes_it_and_money_is_announced(
+    settings: Settings, test: UnitTest, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    monkeypatch.setenv("SOME_KEY", "sk-0123456789")
+    server = FaultyServer()
+    with faulty_running(server) as address:
+        named = {"name": "writer", "model": "m", "provider": "openai_compatible", "base_url": f"{address}/v1"}
+        priced = {"key_env": "SOME_KEY", "prices": [{"since": "2020-01-01", "input": 1, "output": 1}]}
+        entry = ModelEntry.model_validate({**named, **priced, "probe": True, "protocols": ["triplets"]})
+        (made,) = ask_for_drafts(replace(settings, budget_day_usd=None), entry, [test], lambda *_: None)
+    assert [prompt == QUESTION for _, prompt in server.log.asked] == [True, False]
+    assert "writer: may spend money, without a ceiling" in caplog.text
+    assert made.status is Status.UNPARSEABLE
 
 
 @pytest.mark.parametrize(
