@@ -29,7 +29,8 @@ def name_of_the_function():
 </answer>
 """
 
-_FENCE = re.compile(r"^[ \t]*```[ \t]*([\w+-]*)[ \t]*$", re.MULTILINE)
+# Possessive: two runs of blanks with nothing between them share out a long one in every way.
+_FENCE = re.compile(r"^[ \t]*+```[ \t]*+([\w+-]*+)[ \t]*+$", re.MULTILINE)
 _PYTHON = ("", "python", "py", "python3")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 import pytest
@@ -75,14 +76,25 @@ def test_a_broken_function_with_a_name_goes_to_the_sandbox() -> None:
     assert read_function(published("def volume(:\n")).name == "volume"
 
 
-@pytest.mark.parametrize("unit", ["<code>", "```python\n", "```\n<name>", "<name></name>", "`", "\n  ```   \n"])
-def test_the_time_grows_in_proportion(unit: str) -> None:
-    def seconds(count: int) -> float:
-        start = time.process_time()
-        with pytest.raises(Unreadable):
-            read_function(unit * count)
-        return time.process_time() - start
+UNITS = ["<code>", "```python\n", "```\n<name>", "<name></name>", "`", "\n  ```   \n", " ", "\t", "\n", "(", "a",
+         "``` ", "x ", "</code>", "<answer><code>```python"]  # fmt: skip
 
-    # Ten times the length; a hundred times the time would be the square of it.
-    shorter, longer = (min(seconds(count) for _ in range(3)) for count in (40_000, 400_000))
-    assert longer < 50 * shorter
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_no_reply_takes_longer_to_read_than_its_length_warrants(unit: str) -> None:
+    """Beside an ordinary reply as long; work that grew as the square would take several hundred times as much."""
+    length = 40_000
+    paragraph = "The volume is that of the cell.\n```json\n{'volume': 1.0}\n```\nNothing needs to be computed.\n"
+    ordinary = min(reading_time(paragraph * (length // len(paragraph))) for _ in range(3))
+    for head in ("", "```", "```python\n", "  ```  py", "<code>", "<code>```python\n", "<name>"):
+        for tail in ("", "!", "\n```", "</code><name>f</name>"):
+            reply = head + unit * (length // len(unit)) + tail
+            assert any(reading_time(reply) < 100 * ordinary for _ in range(3)), (head, tail)
+
+
+def reading_time(reply: str) -> float:
+    """Processor seconds; those of other processes do not count."""
+    start = time.process_time()
+    with contextlib.suppress(Unreadable):
+        read_function(reply)
+    return time.process_time() - start
