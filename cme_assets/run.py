@@ -25,6 +25,7 @@ def main() -> int:
     from dbt_reports.bring_up_to_date import ReportsFailed, bring_reports_up_to_date
     from resources.dagster_home import DagsterHomeError, explaining_storage_errors, open_instance
     from resources.found_models import registry_of
+    from resources.interrupts import repeated_when_lost
     from resources.lake import Lake, LakeError
     from resources.registry import RegistryError, read_environment
     from resources.settings import SettingError, read_settings
@@ -41,7 +42,11 @@ def main() -> int:
         for line in left_out(registry, environment, settings):
             print(line, file=sys.stderr)
         home = settings.dagster_home
-        with explaining_storage_errors(home), open_instance(home) as instance:
+        with (
+            repeated_when_lost(dg.DagsterExecutionInterruptedError),
+            explaining_storage_errors(home),
+            open_instance(home) as instance,
+        ):
             entries = registry.runnable(environment)
             done = bring_up_to_date(settings, entries, instance)
             built = bring_reports_up_to_date(settings, instance)

@@ -31,6 +31,7 @@ def main() -> int:
     from mattools_assets.tools_up_to_date import bring_tools_up_to_date
     from resources.dagster_home import DagsterHomeError, explaining_storage_errors, open_instance
     from resources.found_models import registry_of
+    from resources.interrupts import repeated_when_lost
     from resources.lake import LakeError
     from resources.registry import RegistryError, not_asked, read_environment
     from resources.settings import SettingError, read_settings
@@ -47,7 +48,11 @@ def main() -> int:
             print(line, file=sys.stderr)
         entries = registry.runnable(environment)
         home = settings.dagster_home
-        with explaining_storage_errors(home), open_instance(home) as instance:
+        with (
+            repeated_when_lost(dg.DagsterExecutionInterruptedError),
+            explaining_storage_errors(home),
+            open_instance(home) as instance,
+        ):
             knowledge = bring_up_to_date(settings, entries, instance)
             tools = bring_tools_up_to_date(settings, evaluations(settings, entries), instance)
             for line in tools.left_out:

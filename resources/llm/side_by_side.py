@@ -30,7 +30,7 @@ def side_by_side(runs: Sequence[AsyncGenerator[Item, None]]) -> Iterator[Item]:
 
 
 def _run(runner: asyncio.Runner, step: Coroutine[Any, Any, Item]) -> Item:
-    """`step` to its end. Ctrl-C cancels it where it waits and is passed on when it has ended.
+    """`step` to its end. Ctrl-C or SIGTERM cancels it where it waits and is passed on when it has ended.
 
     Raised where it happens to arrive, in the middle of the loop's own code, it would be lost there.
     """
@@ -62,15 +62,16 @@ def _run(runner: asyncio.Runner, step: Coroutine[Any, Any, Item]) -> Item:
 
 @contextmanager
 def _handling(press: Any) -> Iterator[None]:
-    """`press` is called at Ctrl-C instead of what else would be; only the main thread hears of it."""
+    """`press` is called at Ctrl-C and SIGTERM instead of what else would be; only the main thread hears of them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, lambda *_: press())
+    before = {number: signal.signal(number, lambda *_: press()) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 async def _next(items: AsyncGenerator[Item, None]) -> Item:

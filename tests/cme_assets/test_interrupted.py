@@ -51,9 +51,13 @@ def committed(settings: Settings) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("times", [1, 3], ids=["once", "impatiently"])
+@pytest.mark.parametrize(
+    ("number", "times"),
+    [(signal.SIGINT, 1), (signal.SIGINT, 3), (signal.SIGTERM, 1)],
+    ids=["once", "impatiently", "by SIGTERM"],
+)
 def test_an_interrupted_run_ends_in_a_line_and_asks_again_only_what_is_missing(
-    made_once: Settings, tmp_path: Path, times: int
+    made_once: Settings, tmp_path: Path, number: signal.Signals, times: int
 ) -> None:
     settings = prompts_only(made_once, tmp_path)
     server = FaultyServer(latency=0.5)
@@ -63,7 +67,7 @@ def test_an_interrupted_run_ends_in_a_line_and_asks_again_only_what_is_missing(
         # Some are answered and others on their way.
         wait_until(lambda: len(server.log.answered) >= 3 and len(server.log.asked) > len(server.log.answered), process)
         for _ in range(times):
-            os.killpg(process.pid, signal.SIGINT)
+            os.killpg(process.pid, number)
             time.sleep(0.1)
         _, said = process.communicate(timeout=SECONDS_TO_STOP)
         kept, asked = committed(settings), len(server.log.asked)

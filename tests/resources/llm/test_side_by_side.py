@@ -1,4 +1,4 @@
-"""Ctrl-C while models are asked side by side: heard once, lost never, and no half-done cleanup."""
+"""Ctrl-C or SIGTERM while models are asked side by side: heard once, lost never, and no half-done cleanup."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ import pytest
 
 from resources.llm.side_by_side import side_by_side
 
+INT, TERM = signal.SIGINT, signal.SIGTERM
+
 
 class Heard(Exception):
     """What another's handler raises, as Dagster's does."""
 
 
-async def counting(done: list[str], presses: int) -> AsyncGenerator[int, None]:
+async def counting(done: list[str], *presses: signal.Signals) -> AsyncGenerator[int, None]:
     try:
         yield 1
-        for _ in range(presses):
-            signal.raise_signal(signal.SIGINT)
+        for number in presses:
+            signal.raise_signal(number)
         await asyncio.sleep(60)
         yield 2
     finally:
@@ -29,11 +31,12 @@ async def counting(done: list[str], presses: int) -> AsyncGenerator[int, None]:
         done.append("cleaned up")
 
 
-@pytest.mark.parametrize("presses", [1, 3])
-def test_it_is_passed_on_after_the_cleanup(presses: int) -> None:
+@pytest.mark.parametrize("presses", [(INT,), (INT, INT, INT), (TERM,), (TERM, INT)])
+def test_it_is_passed_on_after_the_cleanup(presses: tuple[signal.Signals, ...]) -> None:
     done: list[str] = []
     with pytest.raises(KeyboardInterrupt):
-        list(side_by_side([counting(done, presses), counting(done, 0)]))
+        list(side_by_side([counting(done, *presses), counting(done)]))
+    assert signal.getsignal(TERM) is signal.SIG_DFL
     assert done == ["cleaned up", "cleaned up"]
 
 
@@ -45,7 +48,7 @@ def test_anothers_handler_hears_it() -> None:
     before = signal.signal(signal.SIGINT, hear)
     try:
         with pytest.raises(Heard):
-            list(side_by_side([counting(done, 1)]))
+            list(side_by_side([counting(done, INT)]))
     finally:
         assert signal.signal(signal.SIGINT, before) is hear
     assert done == ["cleaned up"]
