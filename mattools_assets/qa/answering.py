@@ -28,7 +28,10 @@ def strict_letter(reply: str) -> str | None:
     return rest if rest in LETTERS and len(rest) == 1 else None
 
 
-_OPEN = r"[\s\"'*_$`(\[{]*(?:\\(?:text|boxed|mathrm|mathbf)\{)*"
+# What decorates is searched from every place of a run of it. No reading needs more of a run than its two ends.
+_RUN = re.compile(r"[\W_]{41,}")
+_END = 20
+_OPEN = r"[\s\"'*_$`(\[{]*(?:\\(?:text|boxed|mathrm|mathbf)\{){0,4}"
 _CLOSE = r"(?![A-Za-z0-9]|['’][A-Za-z])"
 _CAPITAL = rf"{_OPEN}([A-D]){_CLOSE}"
 _LETTER = rf"{_OPEN}([A-Da-d]){_CLOSE}"
@@ -75,6 +78,7 @@ def lenient_letter(reply: str) -> str | None:
     strict = strict_letter(reply)
     if strict is not None:
         return strict
+    reply = _RUN.sub(lambda run: run.group()[:_END] + run.group()[-_END:], reply)
     for inside in reversed(_TAG.findall(reply)):
         found = _IN_TAG.match(inside)
         if found:

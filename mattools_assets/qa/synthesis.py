@@ -113,13 +113,22 @@ def read_reply(reply: str) -> tuple[list[Draft], list[Dropped]]:
 
 
 def _items(reply: str) -> list[Any]:
-    tagged = re.findall(r"<item>(.*?)</item>", reply, re.DOTALL)
+    tagged = list(_between(reply, "item"))
     return [_tagged(text) for text in tagged] if tagged else list(_json_items(reply))
+
+
+def _between(text: str, tag: str) -> Iterator[str]:
+    """What stands in each pair of tags. A pattern would search to the end anew from each of many unclosed ones."""
+    opening, closing = f"<{tag}>", f"</{tag}>"
+    start = text.find(opening)
+    while start >= 0 and (end := text.find(closing, start)) >= 0:
+        yield text[start + len(opening) : end]
+        start = text.find(opening, end)
 
 
 def _tagged(text: str) -> dict[str, Any]:
     def inside(tag: str) -> list[str]:
-        return re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        return list(_between(text, tag))
 
     return {
         "question": "".join(inside("question")[:1]),

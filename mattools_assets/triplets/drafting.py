@@ -15,7 +15,7 @@ from resources.llm.answer import Answer
 from resources.outcomes import Status
 
 TOPIC = "unit tests"
-_FENCE = re.compile(r"^\s*```[\w+-]*\n(.*?)\n?\s*```\s*$", re.DOTALL)
+_FENCE = re.compile(r"\s*+```[\w+-]*+\n")
 
 Ask = Callable[[str, str], Awaitable[Answer]]
 """The reply to a prompt; the second text names the step."""
@@ -94,12 +94,13 @@ def check_form(entry: dict[str, Any], folder: Any) -> str | None:
 
 def _tagged(text: str, tag: str) -> str:
     """What stands between the first tags of that name, without a fence around it."""
-    _, opened, rest = text.partition(f"<{tag}>")
+    _, begun, rest = text.partition(f"<{tag}>")
     inside, closed, _ = rest.partition(f"</{tag}>")
-    if not (opened and closed and inside.strip()):
+    if not (begun and closed and inside.strip()):
         raise _NoDraft(Status.UNPARSEABLE, f"{tag}: the reply holds nothing between <{tag}> and </{tag}>")
-    found = _FENCE.match(inside)
-    return (found.group(1) if found else inside).strip("\n")
+    opened, whole = _FENCE.match(inside), inside.rstrip()
+    fenced = opened is not None and whole.endswith("```") and len(whole) >= opened.end() + len("```")
+    return (whole[opened.end() : -len("```")].rstrip() if opened and fenced else inside).strip("\n")
 
 
 def _object(text: str) -> dict[str, Any]:

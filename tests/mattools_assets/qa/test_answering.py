@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -126,3 +128,63 @@ def test_the_last_statement_wins(thoughts: str, letters: list[str]) -> None:
 @given(st.text(alphabet="eghijklmnopqrstuvwxyz \n", max_size=300))
 def test_nothing_is_read_into_prose(prose: str) -> None:
     assert lenient_letter(prose) is None
+
+
+@pytest.mark.parametrize("rule", ["-" * 200, "\n" * 200, "* " * 100, "_" * 200, "=" * 80 + "\n\n"])
+def test_long_rules_change_no_reading(rule: str) -> None:
+    assert lenient_letter(f"A or B, that is the question.\n{rule}\nThe answer is C") == "C"
+    assert lenient_letter(f"Let me think about this one.\n{rule}\n**D**\n{rule}\nThat is all.") == "D"
+
+
+SIGNS = [
+    " ",
+    "\n",
+    "\t ",
+    "*",
+    " *",
+    "(",
+    "[",
+    "> ",
+    "- ",
+    "_",
+    "#",
+    "$",
+    "`",
+    "{",
+    " :",
+    "-",
+    "``` ",
+    "\\text{",
+    "\\boxed{",
+]
+WORDS = [
+    "<answer>",
+    "answer ",
+    "the answer is ",
+    "option ",
+    "choose ",
+    "go with ",
+    "is ",
+    "A ",
+    "A",
+    "**A",
+    "'answer' ",
+]
+
+
+@pytest.mark.parametrize("unit", SIGNS + WORDS)
+def test_no_reply_takes_longer_to_read_than_its_length_warrants(unit: str) -> None:
+    """Beside an ordinary reply as long; work that grew as the square would take several hundred times as much."""
+    length = 10_000
+    sentence = "The reason is plain enough to see, since it holds. "
+    ordinary = min(reading_time(sentence * (length // len(sentence))) for _ in range(3))
+    for head in ("", "x", "answer", "the answer is", "\\boxed", "'answer':", "**", "<answer>", "$", "A", "choose"):
+        reply = head + unit * (length // len(unit)) + "x"
+        assert any(reading_time(reply) < 60 * ordinary for _ in range(3)), head
+
+
+def reading_time(reply: str) -> float:
+    """Processor seconds; those of other processes do not count."""
+    start = time.process_time()
+    lenient_letter(reply)
+    return time.process_time() - start

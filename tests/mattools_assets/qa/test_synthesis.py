@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 
 import pytest
@@ -234,3 +235,19 @@ def test_the_schema_accepts_what_the_prompt_asks_for() -> None:
     jsonschema.validate({"questions": [GOOD]}, REPLY_SCHEMA)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"questions": [GOOD | {"wrong": ["a", "b", "c", "d"]}]}, REPLY_SCHEMA)
+
+
+@pytest.mark.parametrize("unit", ["<item>", "<item><wrong>", "<item><question>q</question><wrong>"])
+def test_tags_that_are_never_closed_take_time_in_proportion(unit: str) -> None:
+    """Beside items in order as long; a search to the end from each tag would take a thousand times as much."""
+    length = 60_000
+    item = "<item><question>Which?</question><correct>a</correct><wrong>b</wrong><wrong>c</wrong></item>\n"
+    ordinary = min(reading_time(item * (length // len(item))) for _ in range(3))
+    assert any(reading_time(unit * (length // len(unit))) < 100 * ordinary for _ in range(3))
+
+
+def reading_time(reply: str) -> float:
+    """Processor seconds; those of other processes do not count."""
+    start = time.process_time()
+    read_reply(reply)
+    return time.process_time() - start
