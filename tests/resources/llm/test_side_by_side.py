@@ -34,9 +34,10 @@ async def counting(done: list[str], *presses: signal.Signals) -> AsyncGenerator[
 @pytest.mark.parametrize("presses", [(INT,), (INT, INT, INT), (TERM,), (TERM, INT)])
 def test_it_is_passed_on_after_the_cleanup(presses: tuple[signal.Signals, ...]) -> None:
     done: list[str] = []
+    before = [signal.getsignal(number) for number in (INT, TERM)]
     with pytest.raises(KeyboardInterrupt):
         list(side_by_side([counting(done, *presses), counting(done)]))
-    assert signal.getsignal(TERM) is signal.SIG_DFL
+    assert [signal.getsignal(number) for number in (INT, TERM)] == before
     assert done == ["cleaned up", "cleaned up"]
 
 
