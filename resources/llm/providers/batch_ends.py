@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import httpx2
 import orjson
 
+from resources.llm.bodies import parse, written
 from resources.llm.providers import Provider, provider_of
 from resources.llm.records import Batch
 from resources.model_entry import ModelEntry
@@ -87,11 +88,10 @@ class OpenAIBatches:
             if file is None:
                 continue
             content = await client.files.content(file)
-            for line in content.content.splitlines():
-                row = orjson.loads(line)
+            for row in rows_of(content.content):
                 response = row.get("response") or {}
                 body = response.get("body") or {"error": row.get("error")}
-                yield Result(row["custom_id"], int(response.get("status_code") or 500), orjson.dumps(body))
+                yield Result(row["custom_id"], int(response.get("status_code") or 500), written(body))
 
 
 class AnthropicBatches:
@@ -128,10 +128,20 @@ class AnthropicBatches:
 
     async def results(self, client: Any, provider_id: str) -> AsyncIterator[Result]:
         response = await client.get(f"/v1/messages/batches/{provider_id}/results", cast_to=httpx2.Response)
-        for line in response.content.splitlines():
-            row = orjson.loads(line)
+        for row in rows_of(response.content):
             result = row["result"]
             if result["type"] == "succeeded":
-                yield Result(row["custom_id"], 200, orjson.dumps(result["message"]))
+                yield Result(row["custom_id"], 200, written(result["message"]))
             elif result["type"] == "errored":
-                yield Result(row["custom_id"], self._provider.code_of(result["error"]), orjson.dumps(result["error"]))
+                yield Result(row["custom_id"], self._provider.code_of(result["error"]), written(result["error"]))
+
+
+def rows_of(content: bytes) -> Iterator[dict[str, Any]]:
+    """The results in a file, a line each. A line that cannot be read is no result, so that it is asked again."""
+    for line in content.splitlines():
+        try:
+            row = parse(line)
+        except ValueError:
+            continue
+        if isinstance(row, dict):
+            yield row

@@ -10,6 +10,7 @@ from resources.llm import batch as batches
 from resources.llm.batch import collect, submit
 from resources.llm.client import Client
 from resources.llm.ledger import Ledger
+from resources.llm.providers.batch_ends import rows_of
 from resources.llm.request import ChatRequest
 from resources.model_entry import Capabilities, ModelEntry
 from resources.outcomes import Status
@@ -133,3 +134,16 @@ async def test_a_collection_killed_half_way_goes_on(
 async def test_a_model_without_batch_is_refused(ledger: Ledger, entry_for: Callable[..., ModelEntry]) -> None:
     with pytest.raises(ValueError, match="does not say batch: true"):
         await submit([], entry_for("openai", "http://127.0.0.1:9"), ledger, ENVIRONMENT)
+
+
+def test_a_line_that_cannot_be_read_keeps_no_other_from_being_read() -> None:
+    lines = [
+        b'{"custom_id": "a"}',
+        b"[" * 100_000,
+        b"",
+        b"7",
+        b'{"custom_id": "\\ud83d"}',
+        b'{"cut',
+        b'{"custom_id": "b"}',
+    ]
+    assert [row["custom_id"] for row in rows_of(b"\n".join(lines))] == ["a", "?", "b"]
