@@ -35,10 +35,20 @@ def test_pieces_have_the_tokens_of_the_whole(parts: list[str], piece: int) -> No
         patch.setattr(tokens, "PIECE", piece)
         pieces = list(tokens._pieces(text))
         assert "".join(pieces) == text
-        assert max(map(len, pieces)) <= piece
+        assert [len(part) for part in pieces] == expected_lengths(text, piece)
         if all(is_seam(left[-1], right[0]) for left, right in pairwise(pieces)):
             assert encode_tokens(text) == WHOLE.encode_ordinary(text)
             assert count_tokens(text) == len(WHOLE.encode_ordinary(text))
+
+
+def expected_lengths(text: str, piece: int) -> list[int]:
+    """Each piece as long as it may be, up to the last seam within reach where there is any."""
+    lengths = []
+    while len(text) > piece:
+        seams = [place for place in range(1, piece + 1) if is_seam(text[place - 1], text[place])]
+        lengths.append(max(seams, default=piece))
+        text = text[lengths[-1] :]
+    return [*lengths, len(text)]
 
 
 def is_seam(before: str, after: str) -> bool:
