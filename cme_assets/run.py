@@ -25,7 +25,7 @@ def main() -> int:
     from dbt_reports.bring_up_to_date import ReportsFailed, bring_reports_up_to_date
     from resources.dagster_home import DagsterHomeError, explaining_storage_errors, open_instance
     from resources.found_models import registry_of
-    from resources.interrupts import repeated_when_lost
+    from resources.interrupts import repeated_when_lost, stopped
     from resources.lake import Lake, LakeError
     from resources.registry import RegistryError, read_environment
     from resources.settings import SettingError, read_settings
@@ -59,8 +59,7 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except (KeyboardInterrupt, dg.DagsterExecutionInterruptedError):
-        print("stopped; what is finished is kept, run again to go on", file=sys.stderr)
-        return 130
+        return stopped()
     return 0
 
 

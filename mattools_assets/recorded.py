@@ -23,6 +23,7 @@ from mattools_assets.questions.recordings import RecordedRunError, read_run, run
 from mattools_assets.tool_usage.runs import kept_runs
 from mattools_assets.verification.published import Mode
 from mattools_assets.verification.replays import replay
+from resources.interrupts import stopped
 from resources.outcomes import Status
 from resources.sandbox.pool import SandboxUnavailable
 from resources.settings import SettingError, read_settings
@@ -100,6 +101,8 @@ def main(argv: list[str] | None = None) -> int:
     except (SettingError, RecordedRunError, PublishedQuestionError, InputFilesError, SandboxUnavailable) as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return stopped()
     print("\n".join(summary(rows, questions)))
     print(f"{time.monotonic() - start:.0f} s")
     failed = [row for row in rows if row["status"] == Status.SANDBOX_ERROR]

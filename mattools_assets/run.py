@@ -31,7 +31,7 @@ def main() -> int:
     from mattools_assets.tools_up_to_date import bring_tools_up_to_date
     from resources.dagster_home import DagsterHomeError, explaining_storage_errors, open_instance
     from resources.found_models import registry_of
-    from resources.interrupts import repeated_when_lost
+    from resources.interrupts import repeated_when_lost, stopped
     from resources.lake import LakeError
     from resources.registry import RegistryError, not_asked, read_environment
     from resources.settings import SettingError, read_settings
@@ -65,8 +65,7 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except (KeyboardInterrupt, dg.DagsterExecutionInterruptedError):
-        print("stopped; what is finished is kept, run again to go on", file=sys.stderr)
-        return 130
+        return stopped()
     return 0
 
 

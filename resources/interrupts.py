@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 SECONDS_LATER = 0.1
+INTERRUPTED = 130
+"""Exit status of a command that Ctrl-C ended, as shells have it."""
+
+
+def stopped() -> int:
+    """Says that the command was stopped and gives its exit status; an impatient Ctrl-C from now on changes neither."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    print("stopped; what is finished is kept, run again to go on", file=sys.stderr)
+    return INTERRUPTED
 
 
 @contextmanager
