@@ -14,7 +14,8 @@ from cme_assets.schemas import CODE_RUNS, REACT_RUNS, scores_table
 from dbt_reports.build import build_reports
 from resources.lake import Lake
 from resources.settings import Settings, read_settings
-from tests.random_lake import PUBLISHED, Evaluation, write_problems, write_scores
+from tests.random_lake import PUBLISHED as TIER_OF
+from tests.random_lake import Evaluation, write_problems, write_scores
 
 MODEL = "gemini-3.1-pro"
 PUBLISHED = {1: (0.46, 0.54), 2: (0.21, 0.43), 3: (0.29, 0.41)}
@@ -92,7 +93,7 @@ def rows(database: Path, query: str) -> list[dict[str, Any]]:
 
 def tier_means(settings: Settings, model: str, protocol: str, variant: str = "published") -> dict[int, float]:
     scores = defaultdict(list)
-    for category, tier in PUBLISHED.items():
+    for category, tier in TIER_OF.items():
         key = {"model": model, "category": category}
         for row in Lake(str(settings.lake)).read(scores_table(protocol), key).to_pylist():
             if row["variant"] == variant:
