@@ -13,7 +13,7 @@ from mattools_assets.source.tables import CODE_OBJECTS
 from mattools_assets.systems.catalogue import SYSTEMS
 from mattools_assets.systems.opening import Place, why_off
 from mattools_assets.systems.recall import RECALL, stale_recall
-from mattools_assets.systems.sources import SOURCES, is_there
+from mattools_assets.systems.sources import SOURCES, why_missing
 from mattools_assets.tool_automation import missing_models
 from mattools_assets.tool_usage import freshness
 from mattools_assets.tool_usage.entrants import PROTOCOL, Evaluation
@@ -90,7 +90,10 @@ def _stale_documents(place: Place, evaluations: Sequence[Evaluation], done: Tool
     try:
         live = [SYSTEMS[each.system] for each in evaluations if each.system in SYSTEMS]
         names = {source for system in live for source in system.sources} if place.is_asked else set(SOURCES)
-        there = [source for source in SOURCES if source in names and is_there(place.means, source)]
+        missing = {source: why_missing(place.means, source) for source in names}
+        there = [source for source in SOURCES if source in names and missing[source] is None]
+        if place.means.official_docs is not None:
+            done.left_out += [line for line in missing.values() if line]
         stale = place.stale(there)
         made = list(dict.fromkeys(source for _, source in stale))
         measured = stale_recall(place, [source for source in there if source not in made])

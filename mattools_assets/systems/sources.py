@@ -22,7 +22,7 @@ from mattools_assets.docs.writing import USABLE, docstring_documents
 from mattools_assets.source.tables import CODE_OBJECTS, REFERENCES
 from resources.lake import Lake, combined_hash
 from resources.retrieval.documents import Document
-from resources.retrieval.html_pages import PagesMissing, read_pages
+from resources.retrieval.html_pages import PagesMissing, find_pages, read_pages
 from resources.retrieval.splitting import Split, keep_whole, split_all, split_by_meaning, split_code, split_text
 from resources.retrieval.tables import chunk_rows
 from resources.stage import Made, Remarks
@@ -61,14 +61,10 @@ def code_documents(means: Means) -> tuple[str, list[Document]]:
 
 def official_documents(means: Means) -> tuple[str, list[Document]]:
     """The pages of the configured folder."""
-    if means.official_docs is None:
-        raise SourceMissing(
-            f"{OFFICIAL_DOCS}: left out; set CONDMAT_OFFICIAL_DOCS to a folder of pymatgen's HTML documentation"
-        )
-    try:
-        return "official", read_pages(means.official_docs)
-    except PagesMissing as error:
-        raise SourceMissing(f"{OFFICIAL_DOCS}: {error}") from None
+    missing = why_missing(means, OFFICIAL_DOCS)
+    if means.official_docs is None or missing:
+        raise SourceMissing(missing)
+    return "official", read_pages(means.official_docs)
 
 
 def object_documents(means: Means) -> tuple[str, list[Document]]:
@@ -84,9 +80,17 @@ def object_documents(means: Means) -> tuple[str, list[Document]]:
     return writer, list(_documents(objects, texts))
 
 
-def is_there(means: Means, name: str) -> bool:
-    """Whether a source could be made here."""
-    return name != OFFICIAL_DOCS or means.official_docs is not None
+def why_missing(means: Means, name: str) -> str | None:
+    """One line that says why a source cannot be made here, or None when it can."""
+    if name != OFFICIAL_DOCS:
+        return None
+    if means.official_docs is None:
+        return f"{OFFICIAL_DOCS}: left out; set CONDMAT_OFFICIAL_DOCS to a folder of pymatgen's HTML documentation"
+    try:
+        find_pages(means.official_docs)
+    except PagesMissing as error:
+        return f"{OFFICIAL_DOCS}: {error}"
+    return None
 
 
 def _writer(lake: Lake) -> str | None:

@@ -26,13 +26,18 @@ class PagesMissing(ValueError):
 
 def read_pages(folder: Path) -> list[Document]:
     """The pages (`*.html`, `*.htm`) below `folder`, by path. Raises PagesMissing."""
+    pages = (_read(path, path.relative_to(folder).as_posix()) for path in find_pages(folder))
+    return [page for page in pages if page.text]
+
+
+def find_pages(folder: Path) -> list[Path]:
+    """Their files, sorted. Raises PagesMissing."""
     if not folder.is_dir():
         raise PagesMissing(f"{folder}: no such folder; name the folder that holds the documentation's HTML pages")
     paths = sorted(path for pattern in ("*.html", "*.htm") for path in folder.rglob(pattern) if path.is_file())
     if not paths:
         raise PagesMissing(f"{folder}: no HTML page (*.html) below this folder")
-    pages = (_read(path, path.relative_to(folder).as_posix()) for path in paths)
-    return [page for page in pages if page.text]
+    return paths
 
 
 def _read(path: Path, name: str) -> Document:

@@ -17,7 +17,15 @@ from mattools_assets.systems.catalogue import SYSTEMS
 from mattools_assets.systems.needed import needed_objects
 from mattools_assets.systems.opening import Place, system_identity, why_off
 from mattools_assets.systems.recall import about_in, stale_recall, summary
-from mattools_assets.systems.sources import CODE, OBJECT_DOCS, OBJECT_DOCS_SPLIT, OFFICIAL_DOCS, SOURCES
+from mattools_assets.systems.sources import (
+    CODE,
+    OBJECT_DOCS,
+    OBJECT_DOCS_SPLIT,
+    OFFICIAL_DOCS,
+    SOURCES,
+    Means,
+    why_missing,
+)
 from resources.lake import Lake
 from resources.registry import load_registry
 from resources.retrieval.choice import EmbedderError, chosen_name
@@ -217,3 +225,14 @@ def test_systems_have_an_identity_each(place: Place) -> None:
     assert len(set(identities.values())) == len(SYSTEMS)
     changed = replace(SYSTEMS["single"], version="next")
     assert system_identity(changed, place) != identities["single"]
+
+
+def test_a_folder_without_pages_is_one_line_and_no_source(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    (tmp_path / "empty").mkdir()
+    assert why_missing(Means(lake, tmp_path / "empty"), OFFICIAL_DOCS) == (
+        f"official-docs: {tmp_path / 'empty'}: no HTML page (*.html) below this folder"
+    )
+    assert "CONDMAT_OFFICIAL_DOCS" in (why_missing(Means(lake), OFFICIAL_DOCS) or "")
+    (tmp_path / "empty" / "page.html").write_text("<p>A page.</p>")
+    assert why_missing(Means(lake, tmp_path / "empty"), OFFICIAL_DOCS) is None
