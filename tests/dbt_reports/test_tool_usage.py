@@ -164,7 +164,8 @@ def test_beside_the_published(reports: duckdb.DuckDBPyConnection) -> None:
     mean = (54 + 57 + 53) / 3 / 138
     variance = sum((count / 138 - mean) ** 2 for count in (54, 57, 53)) / 3
     assert (rate, spread) == (pytest.approx(mean), pytest.approx(variance**0.5))
-    assert (ours, difference, coverage) == (0.5, pytest.approx(0.5 - mean), 0.5)
+    # Half of the questions have no verdict, so that the rates are over other questions.
+    assert (ours, difference, coverage) == (0.5, None, 0.5)
     # Two published means cannot be three runs of 138; the counts of the runs give these.
     known = dict(
         rows(

@@ -16,8 +16,9 @@ select
     ours.task_success_rate,
     ours.ci_low,
     ours.ci_high,
-    ours.runnable_rate - published.runnable_rate as runnable_difference,
-    ours.task_success_rate - published.task_success_rate as task_success_difference
+    -- Rates over other questions are not to be subtracted.
+    case when ours.coverage = 1 then ours.runnable_rate - published.runnable_rate end as runnable_difference,
+    case when ours.coverage = 1 then ours.task_success_rate - published.task_success_rate end as task_success_difference
 from {{ ref('mattools_published_tool_usage') }} as published
 left join {{ ref('mattools_tool_usage') }} as ours
     on ours.system = published.system
