@@ -85,7 +85,7 @@ def read_review(path: Path) -> Review:
     """One review. Raises ReviewError."""
     try:
         document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, UnicodeDecodeError, ValueError, TypeError, RecursionError) as error:
         raise ReviewError(f"{path}: not YAML: {' '.join(str(error).split())[:200]}") from None
     if not isinstance(document, dict):
         raise ReviewError(f"{path}: write a mapping; delete the file to have the draft again")

@@ -100,6 +100,7 @@ def make_triplets(
     The set's version, in the remarks, changes with any accepted question. Raises SandboxUnavailable.
     """
     rows = [_review_row(review, *_state(review, tests, suite, runs)) for review in reviews]
+    flag_repeated(rows)
     accepted = sorted(row["entry_hash"] for row in rows if row["state"] == ACCEPTED)
     remarks: dict[str, str | float | int] = {
         "version": combined_hash(*accepted)[:12],
@@ -107,6 +108,18 @@ def make_triplets(
         "states": "\n".join(f"* `{row['triplet_id']}`: {row['state']}" for row in rows[:50]),
     }
     return Made(TRIPLETS.rows(rows), remarks)
+
+
+def flag_repeated(rows: Sequence[Row]) -> None:
+    """Leaves of several accepted questions with one id only the first: answers go by that name."""
+    seen: set[str] = set()
+    for row in rows:
+        if row["state"] != ACCEPTED:
+            continue
+        if row["triplet_id"] in seen:
+            why = f"another accepted question is called {row['triplet_id']!r}: write another id, or reject one"
+            row.update(state=FLAGGED, why=why)
+        seen.add(row["triplet_id"])
 
 
 def accepted_questions(rows: Sequence[Row], suite: Path) -> list[OwnQuestion]:
@@ -170,7 +183,7 @@ def _review_row(review: Review, state: str, why: str | None) -> Row:
         "test_file": review.test_file,
         "test_name": review.test_name,
         "test_hash": review.test_hash,
-        "n_properties": len(review.entry.get("properties") or ()),
+        "n_properties": len(properties) if isinstance(properties := review.entry.get("properties"), dict) else 0,
         "entry": yaml.safe_dump(review.entry, sort_keys=False, allow_unicode=True),
         "entry_hash": entry_hash(review.entry),
     }

@@ -12,12 +12,13 @@ import yaml
 
 from mattools_assets.triplets.drafting import Draft, check_form
 from mattools_assets.triplets.review import PENDING, ReviewError, read_review, read_reviews, write_draft
-from mattools_assets.triplets.stages import ask_for_drafts
+from mattools_assets.triplets.stages import ACCEPTED, FLAGGED, ask_for_drafts, flag_repeated, make_triplets
 from mattools_assets.triplets.unit_tests import Suite, UnitTest
 from resources.llm.ledger import Ledger
 from resources.llm.probing import QUESTION
 from resources.model_entry import ModelEntry
 from resources.outcomes import Status
+from resources.sandbox.execution import Execution
 from resources.settings import Settings, read_settings
 from tests.mattools_assets.triplets.small_suite import NAME, PROPERTIES, SOLUTION, TASK, plays, write_suite
 from tests.servers.faulty import FaultyServer
@@ -180,4 +181,38 @@ def test_what_is_wrong_with_a_review_is_one_line(tmp_path: Path, made: Draft) ->
     assert "write edit instead" in refused(review="accept", question=made.entry | {"text": "Other words."})
     path.write_text("a: [")
     with pytest.raises(ReviewError, match="not YAML"):
+        read_review(path)
+
+
+class NothingRuns:
+    """What is rejected is not executed."""
+
+    def run(self, *_: object, **__: object) -> Execution:
+        raise AssertionError("a rejected draft was executed")
+
+
+def test_of_several_accepted_questions_of_one_name_the_first_stays() -> None:
+    rows = [{"triplet_id": name, "state": ACCEPTED, "why": None} for name in ("one", "two", "one")]
+    flag_repeated(rows)
+    assert [row["state"] for row in rows] == [ACCEPTED, ACCEPTED, FLAGGED]
+    assert "'one'" in str(rows[2]["why"])
+
+
+@pytest.mark.parametrize("question", ["5", "{properties: 5}", "{id: one, properties: [a]}"])
+def test_a_question_of_another_form_is_no_failure_of_the_others(tmp_path: Path, question: str) -> None:
+    path = tmp_path / "review.yaml"
+    path.write_text(f"review: reject\ntest: {{file: test_a.py, name: test_a, hash: h}}\nquestion: {question}\n")
+    if question == "5":
+        with pytest.raises(ReviewError, match="question: is missing"):
+            read_review(path)
+    else:
+        assert make_triplets([read_review(path)], {}, tmp_path, NothingRuns()).rows.column("state").to_pylist() == [
+            "rejected"
+        ]
+
+
+def test_a_deeply_nested_review_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "review.yaml"
+    path.write_text("a: " + "[" * 3000)
+    with pytest.raises(ReviewError, match=r"review\.yaml: not YAML"):
         read_review(path)
