@@ -17,6 +17,9 @@ from mattools_assets.qa.questions import QuestionKind
 from mattools_assets.stages.answers import open_requests
 from mattools_assets.stages.documents import document_requests
 from mattools_assets.stages.questions import synthesis_requests
+from mattools_assets.systems.catalogue import SYSTEMS
+from mattools_assets.tool_usage.entrants import PROTOCOL as TOOLS
+from mattools_assets.tool_usage.question_sets import ToolUsageError, all_tasks
 from resources.lake import Lake
 from resources.llm.estimate import Estimate, estimate
 from resources.llm.ledger import Ledger
@@ -48,6 +51,22 @@ def _requests(lake: Lake, settings: Settings, entry: ModelEntry, protocol: str) 
     return open_requests(lake, settings, entry)
 
 
+def tool_requests(settings: Settings, entry: ModelEntry) -> list[str]:
+    """A line for each system of tool usage: how many requests at the least and the most.
+
+    What a system asks follows from what it is answered, so that no cost is estimated.
+    """
+    if TOOLS not in entry.protocols or entry.provider == "reference":
+        return []
+    questions = len(all_tasks(settings))
+    return [
+        f"{TOOLS}: {entry.name}: {name}: {fewest * questions * entry.repeats:,} to {most * questions * entry.repeats:,}"
+        f" requests for {questions} questions, {entry.repeats} times; cost not estimated"
+        for name, (fewest, most) in ((name, SYSTEMS[name].requests) for name in entry.systems or SYSTEMS)
+        if name in SYSTEMS
+    ]
+
+
 def main() -> int:
     """Print one line a model and protocol. Exit status 1 after one line that says what is wrong."""
     parser = argparse.ArgumentParser(
@@ -71,13 +90,15 @@ def main() -> int:
             print(f"error: {settings.lake}: has no questions yet; `make run-mattools` makes them", file=sys.stderr)
             return 1
         total = 0.0
+        notes = []
         with Ledger(settings.ledger_url) as ledger:
             for name in arguments.models or enabled:
                 for protocol, found in estimates(settings, registry[name], ledger, arguments.answer_tokens):
                     print(f"{protocol}: {found}", flush=True)
                     total += found.usd or 0.0
-        print(f"all that have a price: ${total:.2f}; nobody was asked")
-    except (SettingError, RegistryError, LakeError, LedgerError) as error:
+                notes += tool_requests(settings, registry[name])
+        print("\n".join([*notes, f"all that have a price and are estimated: ${total:.2f}; nobody was asked"]))
+    except (SettingError, RegistryError, LakeError, LedgerError, ToolUsageError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
