@@ -17,9 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 from selenium import webdriver
-from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -142,14 +140,18 @@ def test_every_location_has_its_assets_or_says_that_it_has_none(address: str) ->
     assert {"cme_leaderboard", "leaderboard_page"} <= by_location["dbt_reports"]
 
 
-def test_the_asset_graph_shows_the_chain_from_problems_to_the_page(address: str, browser: webdriver.Chrome) -> None:
+def test_the_asset_graph_shows_the_groups_of_all_locations(address: str, browser: webdriver.Chrome) -> None:
     browser.get(f"{address}/asset-groups")
-    shown(browser, GROUP)
-    ActionChains(browser).key_down(Keys.ALT).send_keys("e").key_up(Keys.ALT).perform()  # opens all groups
-    for name in ("problems", "noisy_spectra", "direct_scores", "cme_leaderboard", "leaderboard_page"):
-        shown(browser, name)
+    for group in (GROUP, "mattools_knowledge", "mattools_tool_usage", "reports", "page"):
+        shown(browser, group)
     time.sleep(3)  # the graph is drawn with a transition
     keep(browser, "asset-graph")
+
+
+def test_a_group_shows_the_chain_from_problems_to_scores(address: str, browser: webdriver.Chrome) -> None:
+    browser.get(f"{address}/locations/__repository__@cme_assets/asset-groups/{GROUP}/lineage")
+    for name in ("problems", "noisy_spectra", "direct_responses", "direct_scores"):
+        shown(browser, name)
 
 
 def test_the_run_of_make_run_is_there_with_its_partitions(address: str, browser: webdriver.Chrome) -> None:
