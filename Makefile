@@ -61,7 +61,7 @@ bench: $(INSTALLED)
 # Pins the whole environment anew from pyproject.toml; no registry address is written.
 requirements: $(INSTALLED)
 	$(BIN)/uv pip compile --universal --python-version 3.11 pyproject.toml --group dev --extra postgres \
-	  --no-emit-index-url --no-emit-find-links --no-header --no-annotate --upgrade -o requirements.txt
+	  --no-header --no-annotate --upgrade -o requirements.txt
 
 $(INSTALLED): requirements.txt pyproject.toml
 	test -x $(BIN)/python || python3 -m venv $(VENV)

@@ -35,10 +35,10 @@ Case = tuple[PublishedQuestion, str, str]
 """A question, and the source and name of a function that answers it."""
 SUBMIT = """
 import sys
-sys.path.insert(0, "/work")
+sys.path.insert(0, "/scratch")
 import sandbox_encoding
 def submit(value):
-    open("/work/answer.json", "wb").write(sandbox_encoding.encode(value))
+    open("/scratch/answer.json", "wb").write(sandbox_encoding.encode(value))
 """
 
 
@@ -91,14 +91,14 @@ def fresh_pair(case: Case) -> None:
 
 def _container(place: Path, script: str) -> None:
     image = docker_engine.image_name(environments.environment(ENVIRONMENT))
-    volumes = {str(place): {"bind": "/work", "mode": "rw"}}
+    volumes = {str(place): {"bind": "/scratch", "mode": "rw"}}
     try:
         docker_engine.client().containers.run(
             image,
             ["/opt/environment/bin/python", script],
             network_mode="none",
             remove=True,
-            working_dir="/work",
+            working_dir="/scratch",
             volumes=volumes,
             user="0",
         )

@@ -144,7 +144,7 @@ def _file_system(place: Path, source: Path) -> list[str]:
     own_python = base != Path("/usr")
     if own_python:
         shown[str(base)] = str(base)
-    words = _parents([*shown.values(), "/dev/shm/-", "/work/-"])
+    words = _parents([*shown.values(), "/dev/shm/-", "/scratch/-"])
     for path, target in shown.items():
         words += ["--ro-bind-try", path, target]
     if own_python:  # its owner may have added packages, which are none of the script's business

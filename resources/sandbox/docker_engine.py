@@ -179,7 +179,7 @@ class Docker:
             "auto_remove": True,
             "network_mode": "none",
             "read_only": True,
-            "tmpfs": {"/work": private, "/tmp": shared, "/dev/shm": private},
+            "tmpfs": {"/scratch": private, "/tmp": shared, "/dev/shm": private},
             "cap_drop": ["ALL"],
             "cap_add": ["SETUID", "SETGID", "KILL"],
             "security_opt": ["no-new-privileges:true"],

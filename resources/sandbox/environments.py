@@ -19,7 +19,7 @@ class Environment:
     """A pinned set of packages; `preload` are the modules whose import a worker pays once.
 
     The pins are made anew from the `.in` file beside them with
-    `uv pip compile --python-version 3.11 --no-emit-index-url --no-header --no-annotate`.
+    `uv pip compile --python-version 3.11 --no-header --no-annotate`.
     """
 
     name: str

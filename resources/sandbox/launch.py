@@ -18,7 +18,7 @@ START = (
 # All that a script sees in its environment. One thread a library: a result must not depend on how busy the machine is.
 VARIABLES = {
     "PATH": "/opt/environment/bin:/usr/local/bin:/usr/bin:/bin",
-    "HOME": "/work",
+    "HOME": "/scratch",
     "TMPDIR": "/tmp",
     "USER": "script",
     "LANG": "C.UTF-8",

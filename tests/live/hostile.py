@@ -77,7 +77,7 @@ HOSTILE = {
                 pass
     return {name: 1 for name in NAMES}""",
     "looks for the verification": """import gc, glob, importlib.util, inspect, sys
-    places = {*sys.path, '/work', '/tmp', '/home', '/root', '/srv', '/opt', '.'}
+    places = {*sys.path, '/scratch', '/tmp', '/home', '/root', '/srv', '/opt', '.'}
     patterns = ('*/questions', '*.yaml', 'verification.py', 'reference.py', 'answer.json')
     files = [path for place in places for pattern in patterns for path in glob.glob(f'{place}/{pattern}')]
     packages = [name for name in ('mattools_assets', 'cme_assets') if importlib.util.find_spec(name)]

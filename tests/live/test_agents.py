@@ -240,7 +240,7 @@ def look(data, where):
             if data[end : end + len(second_backwards)][::-1] == second_backwards:
                 found.add(f"{name} in {where}")
             at = data.find(first, end)
-for root in ("/work", "/tmp", "/dev/shm", "/opt/sandbox", "/var/tmp", "/home", "/root"):
+for root in ("/scratch", "/tmp", "/dev/shm", "/opt/sandbox", "/var/tmp", "/home", "/root"):
     for folder, _, names in os.walk(root):
         for name in names:
             try:
@@ -274,7 +274,7 @@ def test_no_truth_is_within_reach(stage: Stage) -> None:
     trial, _, test = run.steps
     for seen in (trial.output.split("submitted:")[0], test.output):
         # The control: what the question states is found, in the file and in memory; no answer is, nor anything left.
-        assert "['stated in /work/map.json', 'stated in memory'] ['map.csv', 'map.json']" in seen
+        assert "['stated in /scratch/map.json', 'stated in memory'] ['map.csv', 'map.json']" in seen
 
 
 def test_failing_sandbox_is_nobodys_failure(stage: Stage) -> None:

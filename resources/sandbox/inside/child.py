@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from resources.sandbox.encoding import encode
 from resources.sandbox.inside import kernel, seccomp
 
-WORK = "/work"
+WORK = "/scratch"
 RESULT_DESCRIPTOR = 3
 EXIT_MEMORY = 77
 READY = b"\x01"

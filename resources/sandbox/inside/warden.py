@@ -26,7 +26,7 @@ from resources.sandbox.inside.streams import Result, Stream
 
 MAX_REQUEST = 512 * 1024 * 1024
 FLOOD = 64 * 1024 * 1024
-WRITABLE = ("/work", "/tmp", "/dev/shm")
+WRITABLE = (child.WORK, "/tmp", "/dev/shm")
 TICK = 0.02
 PATIENCE = 5.0
 CLEAN, RETIRE = 0, 3

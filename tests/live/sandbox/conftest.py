@@ -35,7 +35,7 @@ SCRIPT_USERS = 700_000_000
 PROBE = """
 import builtins, glob, json, os, random, sys, threading
 import numpy, numpy.testing
-seen = {name: sorted(os.listdir(name)) for name in ('/work', '/tmp', '/dev/shm')}
+seen = {name: sorted(os.listdir(name)) for name in ('/scratch', '/tmp', '/dev/shm')}
 seen['processes'] = len([name for name in os.listdir('/proc') if name.isdigit()])
 seen['threads'] = threading.active_count()
 seen['variables'] = sorted(os.environ)

@@ -47,7 +47,7 @@ def unlike_itself(secret: str) -> str:
 
 
 def test_7_files_can_only_be_left_where_they_vanish(attack: Attack) -> None:
-    assert attack(script("leave_files"), OK).result == ["/dev/shm", "/tmp", "/work", "/work/.cache"]
+    assert attack(script("leave_files"), OK).result == ["/dev/shm", "/tmp", "/scratch", "/scratch/.cache"]
 
 
 def test_7_hidden_and_locked_files_vanish_too(attack: Attack) -> None:
@@ -202,11 +202,11 @@ while True:
     os.write(kept[-1][1], bytes(1 << 20))
 """
 BREAK = {
-    "remove the programs": "os.system('rm -rf --no-preserve-root /bin /usr /opt /work /')",
+    "remove the programs": "os.system('rm -rf --no-preserve-root /bin /usr /opt /scratch /')",
     "kill the first process": "for s in (9, 15, 19): os.kill(1, s)",
     "chmod the shell": "os.chmod('/bin/sh', 0)",
-    "remove the work folder": "os.chdir('/')\nos.rmdir('/work')",
-    "move the work folder": "os.rename('/work', '/tmp/work')",
+    "remove the work folder": "os.chdir('/')\nos.rmdir('/scratch')",
+    "move the work folder": "os.rename('/scratch', '/tmp/scratch')",
     "fill the disk twice": "os.fork()\nfor i in range(99): open(f'/tmp/{i}', 'wb').write(bytes(1 << 20))",
     "write to every descriptor": EVERY_DESCRIPTOR,
     "lower its own limits": LOWER_LIMITS,

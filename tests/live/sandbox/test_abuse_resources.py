@@ -104,7 +104,7 @@ CASES = {
     "6 deep folders": ("import os\nwhile True:\n  os.mkdir('d')\n  os.chdir('d')", (ERROR,), {}),
     "6 deep folders without rights": (
         "import os\ntry:\n  while True:\n    os.mkdir('d')\n    os.chdir('d')\nexcept OSError: pass\n"
-        "for _ in range(50):\n  os.chdir('..')\n  os.chmod('d', 0)\nos.chmod('/work', 0)",
+        "for _ in range(50):\n  os.chdir('..')\n  os.chmod('d', 0)\nos.chmod('/scratch', 0)",
         (OK,),
         {},
     ),

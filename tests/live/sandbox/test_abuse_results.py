@@ -114,7 +114,7 @@ LEAVING = {
     "recurses in C": ("import sys\nsys.setrecursionlimit(10 ** 9)\ndef f(): f()\nf()", ERROR, MEMORY),
     "breaks off": ("import ctypes\nctypes.string_at(0)", ERROR),
     "fails in an exit function": ("import atexit, os\natexit.register(os._exit, 5)", ERROR),
-    "writes a result file": ("open('result.json', 'w').write('1')\nopen('/work/.result', 'w').write('1')", OK),
+    "writes a result file": ("open('result.json', 'w').write('1')\nopen('/scratch/.result', 'w').write('1')", OK),
 }
 
 

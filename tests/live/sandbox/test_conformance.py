@@ -78,7 +78,7 @@ names = sorted(os.path.join(folder, name) for folder, _, names in os.walk('.') f
 submit((os.getcwd(), names, open('data/map.csv').read(), open('blob.bin', 'rb').read()))
 """
     folder, names, text, blob = sandbox.run(code, files).result
-    assert folder == "/work"
+    assert folder == "/scratch"
     assert names == ["./blob.bin", "./data/map.csv", "./empty", "./ångström.txt"]
     assert text == "1,2\n3,4\n"
     assert blob == bytes(range(256))

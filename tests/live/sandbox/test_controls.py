@@ -162,23 +162,23 @@ CONTROLS = {
         {"child.py": {'        (resource.RLIMIT_FSIZE, int(limits["file_size"])),\n': ""}},
     ),
     "7 files of the execution before, emptied folders": Control(
-        "import os\nsubmit(os.path.exists('/work/left'))",
+        "import os\nsubmit(os.path.exists('/scratch/left'))",
         submits(True),
         {"warden.py": {'    if place.isolation == "namespaces":\n        return True\n': "    return True\n"}},
-        before="open('/work/left', 'w').close()",
+        before="open('/scratch/left', 'w').close()",
         backends=("docker",),
     ),
     "7 files of the execution before, own mounts": Control(
-        "import os\nsubmit(os.path.exists('/work/left'))",
+        "import os\nsubmit(os.path.exists('/scratch/left'))",
         submits(True),
         {
             "warden.py": {
-                "    kernel.unshare(kernel.CLONE_NEWNS)\n": "    if os.path.ismount('/work'): return\n",
+                "    kernel.unshare(kernel.CLONE_NEWNS)\n": "    if os.path.ismount('/scratch'): return\n",
                 '    kernel.mount("proc", "/proc", "proc", harmless)\n': "",
                 ' and not reply["survivors"]': "",
             }
         },
-        before="open('/work/left', 'w').close()",
+        before="open('/scratch/left', 'w').close()",
         backends=("bubblewrap",),
     ),
     "7 files of the execution before, read-only root": Control(

@@ -247,8 +247,8 @@ from resources.sandbox.selection import open_sandbox
 from resources.settings import read_settings
 settings = read_settings({"CONDMAT_SANDBOX": "bubblewrap", "CONDMAT_DATA": sys.argv[2]})
 with open_sandbox("cme", settings, workers=1) as box:
-    print(box.run("import os\\nopen('/work/left', 'w').close()\\nsubmit(os.getuid())").result)
-    print(box.run("import os\\nsubmit(os.listdir('/work') + os.listdir('/tmp'))").result)
+    print(box.run("import os\\nopen('/scratch/left', 'w').close()\\nsubmit(os.getuid())").result)
+    print(box.run("import os\\nsubmit(os.listdir('/scratch') + os.listdir('/tmp'))").result)
     print(box.run("open('/left', 'w')").status, box.run("open('/dev/left', 'w')").status)
     print(box.run("import os\\nfor s in (9, 19, 2): os.kill(1, s)\\nsubmit('alive')").result)
     print(box.run("open('/proc/1/environ').read()").stderr.splitlines()[-1])

@@ -1,7 +1,7 @@
 import glob, os, site, sys
 
 places = [
-    "/work",
+    "/scratch",
     "/tmp",
     "/dev/shm",
     "/var/tmp",
@@ -26,7 +26,7 @@ for place in places:
     for name in ("left.pth", "sitecustomize.py", "conftest.py", "__pycache__/x.pyc", "core_pattern"):
         try:
             path = os.path.join(place, name)
-            if name.startswith("__pycache__") and place.startswith(("/work", "/tmp", "/dev/shm")):
+            if name.startswith("__pycache__") and place.startswith(("/scratch", "/tmp", "/dev/shm")):
                 os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w") as file:
                 file.write('print("owned")')

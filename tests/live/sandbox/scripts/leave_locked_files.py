@@ -1,6 +1,6 @@
 import os
 
-for place in ("/work", "/tmp", "/dev/shm"):
+for place in ("/scratch", "/tmp", "/dev/shm"):
     os.makedirs(place + "/.hidden/a/b")
     open(place + "/.hidden/a/b/\n\udc80", "w").close()
     os.mkfifo(place + "/pipe")

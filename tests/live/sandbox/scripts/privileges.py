@@ -7,7 +7,7 @@ import platform
 CALLS = {
     "unshare user": ((272, 97), (0x10000000,)),
     "unshare mounts": ((272, 97), (0x20000,)),
-    "mount": ((165, 40), (b"none", b"/work", b"tmpfs", 0, None)),
+    "mount": ((165, 40), (b"none", b"/scratch", b"tmpfs", 0, None)),
     "umount": ((166, 39), (b"/proc", 2)),
     "bpf": ((321, 280), (0, None, 0)),
     "io_uring": ((425, 425), (1, bytes(120))),
@@ -20,7 +20,7 @@ CALLS = {
     "module": ((313, 273), (0, b"", 0)),
     "clock": ((227, 112), (0, bytes(16))),
     "hostname": ((170, 161), (b"owned", 5)),
-    "chroot": ((161, 51), (b"/work",)),
+    "chroot": ((161, 51), (b"/scratch",)),
     "pivot_root": ((155, 41), (b".", b".")),
     "setuid": ((105, 146), (0,)),
     "setgid": ((106, 144), (0,)),
@@ -31,7 +31,7 @@ CALLS = {
     "x32 getpid": ((0x40000000 + 39, 9999), ()),
     "unknown": ((462, 462), ()),
     "quota": ((179, 60), (0, None, 0, None)),
-    "swap": ((167, 224), (b"/work/x", 0)),
+    "swap": ((167, 224), (b"/scratch/x", 0)),
     "syslog": ((103, 116), (10, None, 0)),
     "process_vm": ((310, 270), (1, None, 0, None, 0, 0)),
 }
