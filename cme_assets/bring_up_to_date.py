@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 import dagster as dg
 
@@ -14,20 +13,11 @@ from cme_assets.partitions import model_partitions, partition_key, selected_cate
 from cme_assets.planning import data_runs, evaluation_plan, refuse_unknown_categories, stale_data
 from cme_assets.protocols import PROTOCOLS
 from cme_assets.protocols.protocol import ProtocolError
+from resources.carrying_out import Done, carry_out
 from resources.lake import Lake
 from resources.ranges import RANGE_END, RANGE_START
 from resources.registry import ModelEntry
 from resources.settings import Settings
-
-
-@dataclass
-class Done:
-    """What was carried out, which checks did not pass, and what could not be asked and why."""
-
-    runs: int = 0
-    partitions: int = 0
-    failed_checks: list[str] = field(default_factory=list)
-    refused: list[str] = field(default_factory=list)
 
 
 def bring_up_to_date(
@@ -44,7 +34,8 @@ def bring_up_to_date(
     refuse_unknown_categories(lake)
     job = (definitions or build_defs(settings)).resolve_implicit_global_asset_job_def()
     for data_run in data_runs(stale_data(lake, categories, settings.resolutions), categories):
-        _execute(job, instance, data_run.assets, data_run.first, data_run.last, done)
+        tags = {RANGE_START: data_run.first, RANGE_END: data_run.last}
+        carry_out(job, instance, data_run.assets, done, tags=tags)
     for protocol in PROTOCOLS:
         partitions = str(model_partitions(protocol.name).name)
         instance.add_dynamic_partitions(partitions, missing_models(instance, protocol, entries))
@@ -52,26 +43,9 @@ def bring_up_to_date(
         models = instance.get_dynamic_partitions(partitions)
         for run in evaluation_plan(lake, settings, protocol, taking, models, categories):
             try:
-                _execute(job, instance, run.assets, partition_key(*run.first), partition_key(*run.last), done)
+                tags = {RANGE_START: partition_key(*run.first), RANGE_END: partition_key(*run.last)}
+                carry_out(job, instance, run.assets, done, tags=tags)
             except ProtocolError as error:
                 done.refused.append(f"{protocol.name}, {run.first[0]}: {error}")
     report_kept_files(lake, instance, categories)
     return done
-
-
-def _execute(
-    job: dg.JobDefinition, instance: dg.DagsterInstance, assets: Iterable[str], first: str, last: str, done: Done
-) -> None:
-    result = job.execute_in_process(
-        instance=instance,
-        asset_selection=[dg.AssetKey(asset) for asset in assets],
-        tags={RANGE_START: first, RANGE_END: last},
-        run_config={"loggers": {"console": {}}},
-    )
-    done.runs += 1
-    done.partitions += sum(event.is_step_materialization for event in result.all_events)
-    done.failed_checks += [
-        f"{check.asset_key.to_user_string()}: {check.check_name}: {check.description}"
-        for check in result.get_asset_check_evaluations()
-        if not check.passed
-    ]

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from cme_assets.bring_up_to_date import Done
+from resources.carrying_out import Done
 from resources.settings import Settings
 
 WIDTH = 120
@@ -31,6 +31,8 @@ def print_summary(settings: Settings, done: Done, *, reports_built: bool) -> Non
         console.print(f"Made {done.partitions} files of data, replies and scores; reports {reports}.")
     for failure in done.failed_checks:
         console.print(f"check failed: {failure}", markup=False)
+    for finding in done.warnings:
+        console.print(f"look at: {finding}", markup=False)
     for reason in dict.fromkeys(done.refused):
         console.print(f"not asked: {reason}", markup=False)
     if settings.reports_database.exists():

@@ -58,7 +58,7 @@ def main() -> int:
             for line in tools.left_out:
                 print(line, file=sys.stderr)
             built = bring_reports_up_to_date(settings, instance)
-        print_summary(settings, (knowledge, tools), tools.refused, reports_built=built)
+        print_summary(settings, (knowledge, tools), reports_built=built)
         if tools.refused:
             return 1
     except one_line_errors as error:

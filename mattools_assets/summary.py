@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import duckdb
 from rich.console import Console
@@ -13,6 +12,7 @@ from rich.table import Table
 from mattools_assets.docs.tables import LLM_DOCS
 from mattools_assets.invariants import object_counts
 from mattools_assets.source.tables import CODE_OBJECTS, REFERENCES
+from resources.carrying_out import Done
 from resources.lake import Lake
 from resources.settings import Settings
 
@@ -30,20 +30,12 @@ _TOOL_USAGE = """
 """
 
 
-class Counts(Protocol):
-    """What a part of the run did."""
-
-    runs: int
-    partitions: int
-    failed_checks: list[str]
-
-
-def print_summary(settings: Settings, parts: Sequence[Counts], refused: Sequence[str], *, reports_built: bool) -> None:
+def print_summary(settings: Settings, parts: Sequence[Done], *, reports_built: bool) -> None:
     """Print it all; names and numbers only, no reply."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=WIDTH)
-    runs = sum(part.runs for part in parts)
+    runs, refused = sum(part.runs for part in parts), [line for part in parts for line in part.refused]
     if runs == 0 and not refused and not reports_built:
         console.print("Everything is up to date, nothing was done again.")
     else:
@@ -51,7 +43,7 @@ def print_summary(settings: Settings, parts: Sequence[Counts], refused: Sequence
         console.print(f"Made {sum(part.partitions for part in parts)} tables in {runs} runs; reports {reports}.")
     for failure in (line for part in parts for line in part.failed_checks):
         console.print(f"check failed: {failure}", markup=False)
-    for finding in (line for part in parts for line in getattr(part, "warnings", ())):
+    for finding in (line for part in parts for line in part.warnings):
         console.print(f"look at: {finding}", markup=False)
     for reason in dict.fromkeys(refused):
         console.print(f"not evaluated: {reason}", markup=False)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 import dagster as dg
 
@@ -19,6 +18,7 @@ from mattools_assets.tool_usage import freshness
 from mattools_assets.tool_usage.entrants import PROTOCOL, Evaluation
 from mattools_assets.tool_usage.evaluating import identity_of
 from mattools_assets.tool_usage.question_sets import ToolUsageError, all_tasks
+from resources.carrying_out import Done, carry_out
 from resources.found_models import registry_of
 from resources.lake import Lake, LakeError
 from resources.retrieval.choice import EmbedderError
@@ -26,26 +26,12 @@ from resources.retrieval.embedders import EmbeddingFailed
 from resources.settings import Settings
 
 
-@dataclass
-class ToolsDone:
-    """What was carried out, which checks did not pass, and what could not be evaluated and why.
-
-    `left_out` has a line for each system that misses something that only the user can bring.
-    """
-
-    runs: int = 0
-    partitions: int = 0
-    failed_checks: list[str] = field(default_factory=list)
-    refused: list[str] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
-
-
 def bring_tools_up_to_date(
     settings: Settings,
     evaluations: Sequence[Evaluation],
     instance: dg.DagsterInstance,
     definitions: dg.Definitions | None = None,
-) -> ToolsDone:
+) -> Done:
     """Make whatever of `evaluations` is missing or no longer good. Raises ToolUsageError for the questions alone.
 
     What keeps one evaluation from being made, such as a missing sandbox, is kept in `refused`.
@@ -54,18 +40,18 @@ def bring_tools_up_to_date(
         Lake(settings.lake),
         all_tasks(settings),
         registry_of(settings),
-        ToolsDone(),
+        Done(),
     )
     job = (definitions or build_defs(settings)).resolve_implicit_global_asset_job_def()
     if freshness.stale_questions(lake, tasks):
-        _execute(job, instance, [freshness.QUESTIONS.table.name], None, done)
+        carry_out(job, instance, [freshness.QUESTIONS.table.name], done)
     models = str(model_partitions(PROTOCOL).name)
     instance.add_dynamic_partitions(models, missing_models(instance, evaluations))
     place = Place(lake, settings, registry)
     evaluations = _split_off(place, evaluations, done)
     for asset, source in _stale_documents(place, evaluations, done):
         try:
-            _execute(job, instance, [asset], source, done)
+            carry_out(job, instance, [asset], done, partition=source)
         except (EmbeddingFailed, LakeError) as error:
             done.refused.append(f"{asset} {source}: {error}")
     stale = freshness.stale_evaluations(
@@ -73,13 +59,13 @@ def bring_tools_up_to_date(
     )
     for evaluation, assets in stale.items():
         try:
-            _execute(job, instance, assets, tool_key(evaluation), done)
+            carry_out(job, instance, assets, done, partition=tool_key(evaluation))
         except ToolUsageError as error:
             done.refused.append(f"{evaluation.model} under {evaluation.system}: {error}")
     return done
 
 
-def _stale_documents(place: Place, evaluations: Sequence[Evaluation], done: ToolsDone) -> list[tuple[str, str]]:
+def _stale_documents(place: Place, evaluations: Sequence[Evaluation], done: Done) -> list[tuple[str, str]]:
     """(asset, source) of the documents to retrieve from that are to be made, each once.
 
     All that there are, so that recall is known before anyone is asked; those alone that live systems need when an
@@ -103,7 +89,7 @@ def _stale_documents(place: Place, evaluations: Sequence[Evaluation], done: Tool
         return []
 
 
-def _split_off(place: Place, evaluations: Sequence[Evaluation], done: ToolsDone) -> list[Evaluation]:
+def _split_off(place: Place, evaluations: Sequence[Evaluation], done: Done) -> list[Evaluation]:
     """The evaluations whose systems can work here; a line for each system that cannot."""
     off: dict[str, str] = {}
     for name in dict.fromkeys(each.system for each in evaluations if each.system in SYSTEMS):
@@ -111,21 +97,3 @@ def _split_off(place: Place, evaluations: Sequence[Evaluation], done: ToolsDone)
             off[name] = line
     done.left_out += off.values()
     return [each for each in evaluations if each.system not in off]
-
-
-def _execute(
-    job: dg.JobDefinition, instance: dg.DagsterInstance, assets: Iterable[str], partition: str | None, done: ToolsDone
-) -> None:
-    result = job.execute_in_process(
-        instance=instance,
-        asset_selection=[dg.AssetKey(asset) for asset in assets],
-        partition_key=partition,
-        run_config={"loggers": {"console": {}}},
-    )
-    done.runs += 1
-    done.partitions += sum(event.is_step_materialization for event in result.all_events)
-    done.failed_checks += [
-        f"{check.asset_key.to_user_string()}: {check.check_name}: {check.description}"
-        for check in result.get_asset_check_evaluations()
-        if not check.passed
-    ]

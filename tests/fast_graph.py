@@ -7,8 +7,9 @@ from pathlib import Path
 import dagster as dg
 import yaml
 
-from cme_assets.bring_up_to_date import Done, bring_up_to_date
+from cme_assets.bring_up_to_date import bring_up_to_date
 from cme_assets.definitions import build_defs
+from resources.carrying_out import Done
 from resources.registry import load_registry
 from resources.settings import Settings, read_settings
 from resources.workers import Workers

@@ -9,8 +9,9 @@ from typing import Any
 import dagster as dg
 import yaml
 
-from cme_assets.bring_up_to_date import Done, bring_up_to_date
+from cme_assets.bring_up_to_date import bring_up_to_date
 from cme_assets.definitions import build_defs
+from resources.carrying_out import Done
 from resources.found_models import registry_of
 from resources.registry import read_environment
 from resources.settings import Settings, read_settings

@@ -8,6 +8,8 @@ import pytest
 from cme_assets import bring_up_to_date as module
 from cme_assets.planning import EvaluationRun
 from cme_assets.protocols.protocol import ProtocolError
+from resources.carrying_out import Done
+from resources.ranges import RANGE_START
 from resources.registry import load_registry
 from resources.settings import read_settings
 
@@ -16,10 +18,10 @@ def test_the_other_runs_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     settings = read_settings({"CONDMAT_DATA": str(tmp_path), "CONDMAT_PROFILE": "fast"})
     asked: list[str] = []
 
-    def execute(
-        _job: object, _instance: object, assets: tuple[str, ...], first: str, _last: str, done: module.Done
+    def carry_out(
+        _job: object, _instance: object, assets: tuple[str, ...], done: Done, *, tags: dict[str, str]
     ) -> None:
-        asked.append(first)
+        asked.append(tags[RANGE_START])
         if "code_runs" in assets:
             raise ProtocolError("no sandbox works here: install Docker or bubblewrap")
         done.runs += 1
@@ -28,7 +30,7 @@ def test_the_other_runs_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         name = protocol.responses.table.name
         return [EvaluationRun((name,), ("a", "A1"), ("a", "B1")), EvaluationRun((name,), ("b", "A1"), ("b", "B1"))]
 
-    monkeypatch.setattr(module, "_execute", execute)
+    monkeypatch.setattr(module, "carry_out", carry_out)
     monkeypatch.setattr(module, "evaluation_plan", plan)
     monkeypatch.setattr(module, "stale_data", lambda *_: {})
     with dg.DagsterInstance.ephemeral() as instance:

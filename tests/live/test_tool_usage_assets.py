@@ -25,7 +25,8 @@ from mattools_assets.tool_usage.entrants import REFERENCE, Evaluation
 from mattools_assets.tool_usage.question_sets import all_tasks
 from mattools_assets.tool_usage.shown import shown_answers
 from mattools_assets.tool_usage.tables import TOOL_ANSWERS, TOOL_EXECUTIONS, TOOL_SCORES
-from mattools_assets.tools_up_to_date import ToolsDone, bring_tools_up_to_date
+from mattools_assets.tools_up_to_date import bring_tools_up_to_date
+from resources.carrying_out import Done
 from resources.lake import Lake
 from resources.sandbox import environments, selection
 from resources.sandbox.kept import FILE_NAME
@@ -70,7 +71,7 @@ def settings(environment: dict[str, str]) -> Settings:
     return read_settings(environment)
 
 
-def bring(settings: Settings, *evaluations: Evaluation) -> ToolsDone:
+def bring(settings: Settings, *evaluations: Evaluation) -> Done:
     with dg.DagsterInstance.ephemeral() as instance:
         return bring_tools_up_to_date(settings, evaluations, instance)
 

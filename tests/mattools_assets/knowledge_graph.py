@@ -9,8 +9,9 @@ from typing import Any
 import dagster as dg
 import yaml
 
-from mattools_assets.bring_up_to_date import Done, bring_up_to_date
+from mattools_assets.bring_up_to_date import bring_up_to_date
 from mattools_assets.definitions import build_defs
+from resources.carrying_out import Done
 from resources.registry import load_registry
 from resources.settings import Settings, read_settings
 from tests.servers.scripted import ScriptedServer, Turn

@@ -79,7 +79,8 @@ def test_only_what_is_missing_is_asked(
         return count
 
     write_models(settings, address, "org/first")
-    assert bring_served(settings, instance).failed_checks == []
+    done = bring_served(settings, instance)
+    assert done.failed_checks == done.warnings == []
     assert {prompt for _, prompt in log.asked} == prompts
     assert asked() == 10
     assert bring_served(settings, instance).runs == 0
