@@ -16,6 +16,7 @@ from typing import Any
 
 from mattools_assets.questions.contract import Question
 from mattools_assets.questions.inputs import InputFiles
+from mattools_assets.questions.json_lines import read_objects
 
 TOPIC = "defects (published)"
 SEGMENTS = Path("src/question_segments/pymatgen_analysis_defects")
@@ -63,7 +64,7 @@ class PublishedQuestion:
 
 def read_published(path: Path, files: InputFiles) -> list[PublishedQuestion]:
     """All questions of a JSONL file or of a checkout's folder. Raises PublishedQuestionError."""
-    entries = _from_checkout(path) if path.is_dir() else _from_lines(path)
+    entries = _from_checkout(path) if path.is_dir() else read_objects(path, PublishedQuestionError)
     questions = [_question(entry, where, files) for where, entry in entries]
     ids = [item.question.id for item in questions]
     twice = sorted({name for name in ids if ids.count(name) > 1})
@@ -72,24 +73,6 @@ def read_published(path: Path, files: InputFiles) -> list[PublishedQuestion]:
     if not questions:
         raise PublishedQuestionError(f"{path}: no questions: give questions.jsonl or a checkout of MatTools")
     return questions
-
-
-def _from_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise PublishedQuestionError(f"{path}: cannot be read: {error}") from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        try:
-            entry = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise PublishedQuestionError(f"{where}: not JSON: {error}") from None
-        if not isinstance(entry, dict):
-            raise PublishedQuestionError(f"{where}: write one JSON object a line")
-        yield where, entry
 
 
 def _from_checkout(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:

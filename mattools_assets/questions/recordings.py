@@ -6,10 +6,11 @@ A line holds `question_id`, `function_name` and `function_source`, or what the p
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from mattools_assets.questions.json_lines import read_objects
 
 
 class RecordedRunError(ValueError):
@@ -29,18 +30,7 @@ class RecordedAnswer:
 def read_run(path: Path) -> list[RecordedAnswer]:
     """The answers of one recorded run. Raises RecordedRunError."""
     answers: dict[str, RecordedAnswer] = {}
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise RecordedRunError(f"{path}: cannot be read: {error}") from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        try:
-            entry = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise RecordedRunError(f"{where}: not JSON: {error}") from None
+    for where, entry in read_objects(path, RecordedRunError):
         question_id = _text(entry, where, "question_id", "question_file_path")
         if question_id in answers:
             raise RecordedRunError(f"{where}: a second answer to {question_id!r}: keep one a run")
@@ -58,9 +48,9 @@ def run_name(path: Path) -> str:
     return "__".join(path.absolute().parts[-4:-1])
 
 
-def _text(entry: Any, where: str, *fields: str) -> str:
+def _text(entry: dict[str, Any], where: str, *fields: str) -> str:
     for field in fields:
-        if isinstance(entry, dict) and field in entry:
+        if field in entry:
             value = entry[field]
             if isinstance(value, str) or value is None:
                 return value or ""

@@ -168,6 +168,9 @@ def test_runs_in_both_forms(tmp_path: Path) -> None:
     [
         ("", "no answers"),
         ("{", "line 1: not JSON"),
+        ("5", "line 1: write one JSON object a line"),
+        ("[" * 100_000, "line 1: not JSON"),
+        ("9" * 5_000, "line 1: not JSON"),
         ('{"question_id": "a"}', "function_name is missing"),
         ('{"question_id": 3}', "question_id or question_file_path is missing"),
         ('{"question_id": "a", "function_name": "", "function": ""}\n' * 2, "a second answer to 'a'"),
