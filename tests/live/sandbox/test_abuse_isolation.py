@@ -47,7 +47,7 @@ def unlike_itself(secret: str) -> str:
 
 
 def test_7_files_can_only_be_left_where_they_vanish(attack: Attack) -> None:
-    assert attack(script("leave_files"), OK).result == ["/dev/shm", "/tmp", "/scratch", "/scratch/.cache"]
+    assert attack(script("leave_files"), OK).result == ["/dev/shm", "/scratch", "/scratch/.cache", "/tmp"]
 
 
 def test_7_hidden_and_locked_files_vanish_too(attack: Attack) -> None:
