@@ -79,13 +79,31 @@ def _from_checkout(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for question in sorted((folder / SEGMENTS).glob("*/question.txt")):
         entry: dict[str, Any] = {
             "question_id": question.parent.name,
-            "question": question.read_text(encoding="utf-8"),
-            "verification_source": (question.parent / "new_unit_test.py").read_text(encoding="utf-8"),
+            "question": _read(question),
+            "verification_source": _read(question.parent / "new_unit_test.py"),
         }
         described = question.parent / "properties.json"
         if described.exists():
-            entry["properties"] = json.loads(described.read_text(encoding="utf-8")).get("properties")
+            entry["properties"] = _properties(described)
         yield str(question.parent), entry
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PublishedQuestionError(f"{path}: cannot be read ({error}): take the published file as it is") from None
+
+
+def _properties(path: Path) -> Any:
+    text = _read(path)
+    try:
+        described = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise PublishedQuestionError(f"{path}: not JSON ({error}): take the published file as it is") from None
+    if not isinstance(described, dict):
+        raise PublishedQuestionError(f"{path}: must be a JSON object: take the published file as it is")
+    return described.get("properties")
 
 
 def _question(entry: dict[str, Any], where: str, files: InputFiles) -> PublishedQuestion:

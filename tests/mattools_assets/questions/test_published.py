@@ -13,7 +13,7 @@ import pytest
 from mattools_assets import recorded
 from mattools_assets.questions import recordings
 from mattools_assets.questions.inputs import PREFIX, InputFiles, InputFilesError, read_folder, unpack
-from mattools_assets.questions.published import PublishedQuestionError, read_published
+from mattools_assets.questions.published import SEGMENTS, PublishedQuestionError, read_published
 from mattools_assets.verification.published import INVERTED, Mode, source
 from mattools_assets.verification.replays import Results
 
@@ -182,6 +182,27 @@ def test_bad_runs(tmp_path: Path, content: str, says: str) -> None:
     with pytest.raises(recordings.RecordedRunError) as error:
         recordings.read_run(path)
     assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("new_unit_test.py", None, "cannot be read"),
+        ("question.txt", b"\xff", "cannot be read"),
+        ("properties.json", b"[" * 100_000, "not JSON"),
+        ("properties.json", b"[1]", "must be a JSON object"),
+    ],
+)
+def test_bad_checkouts(tmp_path: Path, name: str, content: bytes | None, says: str) -> None:
+    folder = tmp_path / SEGMENTS / "one"
+    folder.mkdir(parents=True)
+    whole = {"question.txt": b"Which?", "new_unit_test.py": b"def one(): ...", "properties.json": b"{}"}
+    for file, text in (whole | {name: content}).items():
+        if text is not None:
+            (folder / file).write_bytes(text)
+    with pytest.raises(PublishedQuestionError) as error:
+        read_published(tmp_path, InputFiles())
+    assert f"{folder / name}: {says}" in str(error.value)
 
 
 def test_results_survive_a_torn_line(tmp_path: Path) -> None:
