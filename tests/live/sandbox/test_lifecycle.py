@@ -79,10 +79,23 @@ def footprint() -> dict[str, Any]:
     }
 
 
+def settled_footprint(seconds: float = 1.0) -> dict[str, Any]:
+    """The footprint once it has stayed the same: a warden of the test before may still be on its way out."""
+    seen = [footprint()]
+
+    def stays() -> bool:
+        time.sleep(seconds)
+        seen.append(footprint())
+        return seen[-1] == seen[-2]
+
+    assert eventually(stays), seen[-2:]
+    return seen[-1]
+
+
 def test_a_thousand_executions_leave_nothing(
     backend_name: str, open_backend: Callable[..., Sandbox], host: Any
 ) -> None:
-    outside = footprint()
+    outside = settled_footprint()
     state = host.state()
     code = (
         "import os\nopen('x', 'w').write('y' * 1000)\nif os.fork() == 0:\n  os.setsid()\n  time.sleep(1000)\nsubmit(1)"
