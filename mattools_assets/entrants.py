@@ -10,6 +10,7 @@ from mattools_assets.qa.answering import PROMPT_VERSION as ANSWER_PROMPT
 from mattools_assets.qa.synthesis import PROMPT_VERSION as QUESTION_PROMPT
 from resources.lake import combined_hash
 from resources.model_entry import ModelEntry
+from resources.settings import SettingError, Settings
 
 DOCS, QUESTIONS, QA = "docs", "questions", "qa"
 PROTOCOLS = (DOCS, QUESTIONS, QA)
@@ -24,6 +25,16 @@ def taking(entries: Iterable[ModelEntry], protocol: str) -> list[ModelEntry]:
 def partition_names(entries: Iterable[ModelEntry], protocol: str) -> list[str]:
     """The partitions that `protocol` should have: its models, and for documents the keyless sources before them."""
     return [*(KEYLESS_SOURCES if protocol == DOCS else ()), *(entry.name for entry in taking(entries, protocol))]
+
+
+def check_doc_source(settings: Settings, entries: Iterable[ModelEntry]) -> None:
+    """Raise SettingError where nobody of all `entries`, with a key or not, writes the documents to ask about."""
+    name, writers = settings.knowledge.doc_source, partition_names(entries, DOCS)
+    if name not in writers:
+        raise SettingError(
+            f"CONDMAT_DOC_SOURCE={name!r:.60}: nobody of this name writes documents; use one of {', '.join(writers)},"
+            f" or give an entry of {settings.models_file.name} the protocol {DOCS}"
+        )
 
 
 def entrant_hash(entry: ModelEntry, protocol: str) -> str:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 
 from mattools_assets import freshness
-from mattools_assets.entrants import DOCS, QA, QUESTIONS
+from mattools_assets.entrants import DOCS, QA, QUESTIONS, check_doc_source
 from mattools_assets.qa.questions import QuestionKind
 from mattools_assets.stages.answers import open_requests
 from mattools_assets.stages.documents import document_requests
@@ -85,6 +85,7 @@ def main() -> int:
     try:
         settings = read_settings()
         registry = registry_of(settings)
+        check_doc_source(settings, registry.entries)
         enabled = [entry.name for entry in registry.entries if entry.enabled]
         if Lake(settings.lake).stored(freshness.HANDWRITTEN.table, {}) is None:
             print(f"error: {settings.lake}: has no questions yet; `make run-mattools` makes them", file=sys.stderr)

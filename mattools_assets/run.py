@@ -21,7 +21,7 @@ def main() -> int:
 
     from dbt_reports.bring_up_to_date import ReportsFailed, bring_reports_up_to_date
     from mattools_assets.bring_up_to_date import Refused, bring_up_to_date
-    from mattools_assets.entrants import PROTOCOLS
+    from mattools_assets.entrants import PROTOCOLS, check_doc_source
     from mattools_assets.qa.published import PublishedError
     from mattools_assets.source.errors import SourceError
     from mattools_assets.summary import print_summary
@@ -43,6 +43,7 @@ def main() -> int:
     try:
         settings = read_settings()
         registry = registry_of(settings)
+        check_doc_source(settings, registry.entries)
         environment = read_environment(settings.models_file)
         for line in not_asked(registry.entries, {*PROTOCOLS, TOOLS}, environment):
             print(line, file=sys.stderr)

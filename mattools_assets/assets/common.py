@@ -11,6 +11,7 @@ from resources.freshness import Step
 from resources.lake import LakeError, LakeTable
 from resources.llm.database import LedgerError
 from resources.materializing import Context, logged
+from resources.settings import SettingError
 
 GROUP = "mattools_knowledge"
 Results = Iterator[dg.MaterializeResult]
@@ -60,5 +61,5 @@ def telling(context: Context) -> Iterator[None]:
     try:
         with logged(context, "mattools_assets.stages"):
             yield
-    except (SourceError, PublishedError, LakeError, LedgerError) as error:
+    except (SourceError, PublishedError, LakeError, LedgerError, SettingError) as error:
         raise dg.Failure(str(error)) from None

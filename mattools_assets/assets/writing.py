@@ -7,7 +7,7 @@ import dagster as dg
 from mattools_assets import freshness
 from mattools_assets.assets.common import declared, telling
 from mattools_assets.docs.tables import KEYLESS_SOURCES
-from mattools_assets.entrants import DOCS, QUESTIONS
+from mattools_assets.entrants import DOCS, QUESTIONS, check_doc_source
 from mattools_assets.freshness import Step
 from mattools_assets.partitions import model_partitions
 from mattools_assets.planning import documents_note, questions_note
@@ -73,6 +73,7 @@ def writing_assets(settings: Settings) -> list[dg.AssetsDefinition]:
 def _write_questions(context: Context, lake: Lake, settings: Settings, step: Step, kind: QuestionKind) -> None:
     entries, progress = _entries(context, settings), Progress(context, len(context.partition_keys))
     with telling(context), Ledger(settings.ledger_url) as ledger:
+        check_doc_source(settings, registry_of(settings).entries)
         runs = [written_questions(lake, settings, ledger, entry, kind) for entry in entries.values()]
         for name, made, dropped, unanswered in side_by_side(runs):
             lake.write(QA_DROPPED, {"origin": name, "kind": kind.value}, dropped.rows, {})
