@@ -27,6 +27,7 @@ DBT = Path(sys.executable).with_name("dbt")
 QUIET = ("--quiet", "--no-use-colors", "--log-level-file", "info")
 """At its usual level dbt spends a sixth of the time on its log."""
 _SOURCES = ("dbt_project.yml", "profiles.yml", "models/**/*", "seeds/*", "macros/*")
+_INTERVALS = [PROJECT.parent / "resources" / name for name in ("bootstrap.py", "proportions.py")]
 
 
 class ReportsError(Exception):
@@ -89,14 +90,18 @@ def run_dbt(arguments: list[str], target: Path) -> None:
         raise ReportsError(f"{failure(target, done.stdout)}; the whole log is {target / 'dbt.log'}")
 
 
+def project_files() -> list[Path]:
+    """The project's files and what its Python models call: whatever decides what the reports are, beside the lake."""
+    found = [path for pattern in _SOURCES for path in sorted(PROJECT.glob(pattern))]
+    return [path for path in [*found, *_INTERVALS] if path.is_file() and path.suffix != ".pyc"]
+
+
 def project_fingerprint() -> str:
-    """Identity of the project's files, 32 hexadecimal digits."""
+    """Identity of those files, 32 hexadecimal digits."""
     digest = hashlib.sha256()
-    for pattern in _SOURCES:
-        for path in sorted(PROJECT.glob(pattern)):
-            if path.is_file() and path.suffix != ".pyc":
-                content = path.read_bytes()
-                digest.update(f"{path.relative_to(PROJECT)}:{len(content)}:".encode() + content)
+    for path in project_files():
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(PROJECT.parent)}:{len(content)}:".encode() + content)
     return digest.hexdigest()[:32]
 
 

@@ -110,13 +110,18 @@ def test_usage(reports: duckdb.DuckDBPyConnection) -> None:
     ]
 
 
-def test_intervals_draw_whole_questions(reports: duckdb.DuckDBPyConnection) -> None:
-    ((low, high),) = rows(reports, "select ci_low, ci_high from mattools_tool_usage where question_set = 'own'")
-    # Means over repeats: a 3 / 4 over two properties, b 1 / 2 over one, c 0 over three.
-    assert low == 0.0
-    assert high == pytest.approx(0.75)
-    ((low, high),) = rows(reports, "select ci_low, ci_high from mattools_tool_usage where mode = 'paper'")
-    assert (low, high) == (None, None)
+def test_intervals_count_alike_properties_for_less(reports: duckdb.DuckDBPyConnection) -> None:
+    """Ends of Wilson's interval are where the mean is just 1.96 standard errors away: (m - p)² = z² p (1 - p) / n."""
+
+    def distances(condition: str, mean: float, count: float) -> list[float]:
+        (ends,) = rows(reports, f"select ci_low, ci_high from mattools_tool_usage where {condition}")
+        return [(mean - p) * (count / (p * (1 - p))) ** 0.5 for p in ends]
+
+    # Means over repeats are 1 and 1/2, 1/2, and 0 thrice: 1/3 in the mean, and 5/6, 1/6 and -1 beyond it by question.
+    # Variance 3/2 (25 + 1 + 36) / 36 / 6², which is 31/16 of the (1/3) (2/3) / 6 of independent ones: 96/31 properties.
+    assert distances("question_set = 'own'", 1 / 3, 96 / 31) == pytest.approx([1.959964, -1.959964], abs=1e-6)
+    # One question tells as much as one property.
+    assert distances("mode = 'paper'", 1 / 2, 1) == pytest.approx([1.959964, -1.959964], abs=1e-6)
 
 
 def test_by_question(reports: duckdb.DuckDBPyConnection) -> None:

@@ -1,10 +1,10 @@
-"""Intervals of task success rates: a cluster bootstrap over questions."""
+"""Intervals of task success rates: properties of one question are alike, and count for less than their number."""
 
 from collections import defaultdict
 
 import pyarrow as pa
 
-from resources.bootstrap import cluster_interval
+from resources.proportions import clustered_interval
 
 KEY = ("evaluation", "question_set", "mode", "origin")
 SCHEMA = pa.schema(
@@ -30,5 +30,5 @@ def model(dbt, _session):
 def _row(key, properties):
     questions = [question for question, _ in properties]
     scores = [sum(repeats) / len(repeats) for repeats in properties.values()]
-    low, high = cluster_interval(scores, questions) or (None, None)
+    low, high = clustered_interval(scores, questions)
     return {**dict(zip(KEY, key, strict=True)), "n_clusters": len(set(questions)), "ci_low": low, "ci_high": high}
