@@ -23,6 +23,7 @@ from resources.model_entry import ModelEntry
 from resources.outcomes import Status
 
 SECONDS_BETWEEN_LINES = 5.0
+SECONDS_WITHOUT_NEWS = 60.0
 
 
 async def answers_of(
@@ -104,12 +105,22 @@ async def client_for(
 
 
 class Lines:
-    """Progress in a log: done of how many, tokens, dollars, errors by kind; a line every few seconds."""
+    """Progress in a log: done of how many, tokens, dollars, errors by kind.
+
+    A line every few seconds, and while nothing is answered one a minute, so that a slow model is told from a dead run.
+    """
 
     def __init__(self, model: str, log: logging.Logger) -> None:
-        self._model, self._log, self._said = model, log, 0.0
+        self._model, self._log, self._seen, self._told = model, log, 0, 0
+        self._answered = self._said = time.monotonic()
 
     def __call__(self, tally: Tally) -> None:
-        if tally.done == tally.total or time.monotonic() - self._said > SECONDS_BETWEEN_LINES:
-            self._log.info("%s: %s", self._model, tally)
-            self._said = time.monotonic()
+        now = time.monotonic()
+        if tally.done > self._seen:
+            self._seen, self._answered = tally.done, now
+        news = tally.done > self._told
+        every = SECONDS_BETWEEN_LINES if news else SECONDS_WITHOUT_NEWS
+        if (news and tally.done == tally.total) or now - self._said > every:
+            waiting = "" if news else f"; no answer for {now - self._answered:.0f} s"
+            self._log.info("%s: %s%s", self._model, tally, waiting)
+            self._told, self._said = tally.done, now

@@ -10,9 +10,8 @@ import asyncio
 import itertools
 import queue
 import threading
-import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import aclosing, asynccontextmanager, suppress
 
 from resources.llm.answer import Answer, Tally
 from resources.llm.budget import Budget
@@ -49,12 +48,11 @@ async def ask_all(
 ) -> AsyncGenerator[Answer, None]:
     """Answers to `requests` in the order they come, each once committed; `answer.request` is the very request.
 
-    `environment` holds the key (`registry.read_environment`). `progress` is called about once a second and at the
-    end. Raises LedgerError; provider's failures are statuses of answers.
+    `environment` holds the key (`registry.read_environment`). `progress` is called about once a second, answers or
+    not, and at the end. Raises LedgerError; provider's failures are statuses of answers.
     """
     tally = Tally(len(requests) if isinstance(requests, Sized) else None)
-    told = time.monotonic()
-    async with Client(entry, ledger, environment, budget, policy) as client:
+    async with Client(entry, ledger, environment, budget, policy) as client, _telling(tally, progress):
         found: asyncio.Queue[Sequence[Answer] | None] = asyncio.Queue(maxsize=200)
         feeding = asyncio.create_task(_feed(requests, client, entry, found))
         try:
@@ -62,16 +60,29 @@ async def ask_all(
                 for answer in answers:
                     tally.add(answer)
                     yield answer
-                if progress and time.monotonic() - told > PROGRESS_SECONDS:
-                    progress(tally)
-                    told = time.monotonic()
             await feeding
-            if progress:
-                progress(tally)
         finally:
             feeding.cancel()
             with suppress(asyncio.CancelledError, Exception):
                 await feeding
+
+
+@asynccontextmanager
+async def _telling(tally: Tally, progress: Callable[[Tally], None] | None) -> AsyncIterator[None]:
+    """Calls `progress` again and again meanwhile, and once when all has gone well."""
+
+    async def tell() -> None:
+        while progress:
+            await asyncio.sleep(PROGRESS_SECONDS)
+            progress(tally)
+
+    telling = asyncio.create_task(tell())
+    try:
+        yield
+        if progress:
+            progress(tally)
+    finally:
+        telling.cancel()
 
 
 def ask_all_now(
