@@ -123,12 +123,14 @@ def _close(batch: Batch, ledger: Ledger, state: str) -> None:
 
 
 def _record(batch: Batch, results: list[Result], reader: _Reader, ledger: Ledger) -> int:
-    """Store the results; those that a collection killed half-way stored are left as they are."""
+    """Store the results; those that a collection killed half-way stored are left as they are, strangers' left out."""
     answers = 0
     budget = Budget(batch.run, model=(batch.endpoint, batch.model))
-    for part in parts(results, SETTLED_AT_ONCE):
-        known = ledger.lookup([result.request_hash for result in part])
-        new = [reader.settlement(result) for result in part if result.request_hash not in known]
+    once = {result.request_hash: result for result in results}
+    for part in parts(once.values(), SETTLED_AT_ONCE):
+        hashes = [result.request_hash for result in part]
+        known, ours = ledger.lookup(hashes), ledger.known(hashes)
+        new = [reader.settlement(result) for result in part if result.request_hash in ours - known.keys()]
         ledger.exchange(batch_owner(batch.key), Exchange(new, []), budget)
         answers += len(known) + sum(1 for its in new if its.status is not None and its.status.is_scored)
     return answers

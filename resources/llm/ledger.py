@@ -52,6 +52,14 @@ class Ledger:
                 found.update(stored(connection, part))
         return found
 
+    def known(self, hashes: Sequence[str]) -> set[str]:
+        """Those of `hashes` that are requests' here, answered or not."""
+        with reading(self._engine) as connection:
+            found: set[str] = set()
+            for part in parts(hashes):
+                found.update(connection.scalars(select(requests.c.hash).where(requests.c.hash.in_(part))))
+            return found
+
     def exchange(self, owner: str, batch: Exchange, budget: Budget) -> list[Claim]:
         """Record settlements and claim openings, in one transaction. One claim an opening, in order."""
         # Compressing long prompts takes longer than all the rest, and others wait for the transaction.

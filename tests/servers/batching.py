@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,10 +15,11 @@ from tests.servers.faulty import AnthropicForm, OpenAIForm
 
 class BatchServer:
     """Keeps files and batches. While `lose` is set a batch is taken but the client never hears of it; while `drop` is
-    set it is not even taken.
+    set it is not even taken. Lines of `stray` are among each batch's results.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stray: Sequence[bytes] = ()) -> None:
+        self._stray = stray
         self.batches: dict[str, dict[str, Any]] = {}
         self.files: dict[str, bytes] = {}
         self.lines: list[dict[str, Any]] = []
@@ -98,7 +100,7 @@ class BatchServer:
                     response = {"status_code": 200, "body": body}
                     replies.append({"custom_id": line["custom_id"], "response": response, "error": None})
             for file, rows in ((f"out-{name}", replies), (f"err-{name}", errors)):
-                self.files[file] = "\n".join(map(json.dumps, rows)).encode()
+                self.files[file] = self._lines(rows)
         return batch
 
     async def _anthropic_create(self, request: web.Request) -> web.Response:
@@ -140,7 +142,10 @@ class BatchServer:
                 message = form.document(f"answer to {prompt.split()[0]}", "stop", form.spent(0))
                 result = {"type": "succeeded", "message": message}
             rows.append({"custom_id": line["custom_id"], "result": result})
-        return web.Response(text="\n".join(map(json.dumps, rows)))
+        return web.Response(body=self._lines(rows))
+
+    def _lines(self, rows: Sequence[Mapping[str, Any]]) -> bytes:
+        return b"\n".join([*self._stray, *(json.dumps(row).encode() for row in rows)])
 
     def _answer(self, request: web.Request, document: dict[str, Any]) -> web.Response:
         if self.lose:

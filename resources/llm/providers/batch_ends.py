@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -88,10 +88,14 @@ class OpenAIBatches:
             if file is None:
                 continue
             content = await client.files.content(file)
-            for row in rows_of(content.content):
-                response = row.get("response") or {}
-                body = response.get("body") or {"error": row.get("error")}
-                yield Result(row["custom_id"], int(response.get("status_code") or 500), written(body))
+            for result in results_of(content.content, _openai_result):
+                yield result
+
+
+def _openai_result(row: Any) -> Result:
+    response = row.get("response") or {}
+    body = response.get("body") or {"error": row.get("error")}
+    return Result(row["custom_id"], int(response.get("status_code") or 500), written(body))
 
 
 class AnthropicBatches:
@@ -128,20 +132,24 @@ class AnthropicBatches:
 
     async def results(self, client: Any, provider_id: str) -> AsyncIterator[Result]:
         response = await client.get(f"/v1/messages/batches/{provider_id}/results", cast_to=httpx2.Response)
-        for row in rows_of(response.content):
-            result = row["result"]
-            if result["type"] == "succeeded":
-                yield Result(row["custom_id"], 200, written(result["message"]))
-            elif result["type"] == "errored":
-                yield Result(row["custom_id"], self._provider.code_of(result["error"]), written(result["error"]))
+        for found in results_of(response.content, self._result):
+            yield found
+
+    def _result(self, row: Any) -> Result | None:
+        result = row["result"]
+        if result["type"] == "succeeded":
+            return Result(row["custom_id"], 200, written(result["message"]))
+        if result["type"] == "errored":
+            return Result(row["custom_id"], self._provider.code_of(result["error"]), written(result["error"]))
+        return None  # expired or cancelled
 
 
-def rows_of(content: bytes) -> Iterator[dict[str, Any]]:
+def results_of(content: bytes, read: Callable[[Any], Result | None]) -> Iterator[Result]:
     """The results in a file, a line each. A line that cannot be read is no result, so that it is asked again."""
     for line in content.splitlines():
         try:
-            row = parse(line)
-        except ValueError:
+            result = read(parse(line))
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
             continue
-        if isinstance(row, dict):
-            yield row
+        if result is not None and isinstance(result.request_hash, str) and result.request_hash.isalnum():
+            yield result

@@ -10,7 +10,6 @@ from resources.llm import batch as batches
 from resources.llm.batch import collect, submit
 from resources.llm.client import Client
 from resources.llm.ledger import Ledger
-from resources.llm.providers.batch_ends import rows_of
 from resources.llm.request import ChatRequest
 from resources.model_entry import Capabilities, ModelEntry
 from resources.outcomes import Status
@@ -136,14 +135,36 @@ async def test_a_model_without_batch_is_refused(ledger: Ledger, entry_for: Calla
         await submit([], entry_for("openai", "http://127.0.0.1:9"), ledger, ENVIRONMENT)
 
 
-def test_a_line_that_cannot_be_read_keeps_no_other_from_being_read() -> None:
-    lines = [
-        b'{"custom_id": "a"}',
-        b"[" * 100_000,
-        b"",
-        b"7",
-        b'{"custom_id": "\\ud83d"}',
-        b'{"cut',
-        b'{"custom_id": "b"}',
-    ]
-    assert [row["custom_id"] for row in rows_of(b"\n".join(lines))] == ["a", "?", "b"]
+STRAY = [
+    b"[" * 100_000,
+    b"",
+    b"7",
+    b"null",
+    b'{"cut',
+    b"{}",
+    b'{"custom_id": 7, "response": {}, "result": {"type": "succeeded", "message": {}}}',
+    b'{"custom_id": "b", "response": "words", "result": "words"}',
+    b'{"custom_id": "c", "response": {"status_code": "many", "body": {}}, "result": {"type": "errored"}}',
+    b'{"custom_id": "d", "response": {"status_code": 1e999, "body": {}}, "result": {}}',
+    b'{"custom_id": "\\ud83d", "response": [], "result": []}',
+    b'{"custom_id": "0123abcd", "response": {"status_code": 200, "body": {}},'
+    b' "result": {"type": "succeeded", "message": {}}}',
+    b'{"custom_id": "\\u0000", "response": {"status_code": 200, "body": {}},'
+    b' "result": {"type": "succeeded", "message": {}}}',
+]
+"""Lines of a file of results that are none, or not of ours."""
+
+
+@PROVIDERS
+async def test_a_line_that_cannot_be_read_keeps_no_other_from_being_read(
+    provider: str, ledger: Ledger, entry_for: Callable[..., ModelEntry]
+) -> None:
+    asked = questions("", "")
+    server = BatchServer(stray=STRAY)
+    with running(server) as address:
+        entry = batched(entry_for, provider, address)
+        await submit(asked, entry, ledger, ENVIRONMENT)
+        server.finish()
+        collected = await collect(entry, ledger, ENVIRONMENT)
+        assert (collected.answers, collected.failures, collected.still_open) == (2, 0, 0)
+        assert statuses(ledger, entry, asked) == [Status.OK, Status.OK]
