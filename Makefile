@@ -36,7 +36,7 @@ estimate: $(INSTALLED)
 estimate-mattools: $(INSTALLED)
 	$(BIN)/python -m mattools_assets.estimate $(MODELS)
 
-# All requests and replies as Parquet and JSONL.
+# All requests and replies as one Parquet file.
 ledger-export: $(INSTALLED)
 	$(BIN)/python -m resources.llm.export
 

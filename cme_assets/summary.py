@@ -45,7 +45,10 @@ def print_summary(settings: Settings, done: Done, *, reports_built: bool) -> Non
 def _leaderboard(settings: Settings) -> Table:
     with duckdb.connect(str(settings.reports_database), read_only=True) as database:
         rows = database.execute(_LEADERBOARD).fetchall()
-    table = Table(title="CME-SpectrumBench", caption="ranked by table size where every problem has a score")
+    table = Table(
+        title="CME-SpectrumBench",
+        caption="ranks hold within one table size, for evaluations with a score for every problem",
+    )
     table.add_column("rank", justify="right")
     table.add_column("evaluation", no_wrap=True)
     for name in ("problems", "coverage", "score", "95 % interval", "least noise", "most noise"):

@@ -37,7 +37,10 @@ def bring_up_to_date(
     instance: dg.DagsterInstance,
     definitions: dg.Definitions | None = None,
 ) -> Done:
-    """Make whatever is missing or no longer good. Raises Refused, SourceError, PublishedError and LakeError."""
+    """Make whatever is missing or no longer good. Raises Refused, SourceError, PublishedError and LakeError.
+
+    What keeps documents, questions or answers from being made is kept in `refused`, and the others go on.
+    """
     lake, done = Lake(settings.lake), Done()
     job = (definitions or build_defs(settings)).resolve_implicit_global_asset_job_def()
     if base := stale_base(lake, settings):
@@ -48,7 +51,10 @@ def bring_up_to_date(
         order = instance.get_dynamic_partitions(partitions)
         for assets, names in together(stale(lake, settings, entries)):
             for first, last in contiguous(order, names):
-                _carry_out(job, instance, assets, {RANGE_START: first, RANGE_END: last}, done)
+                try:
+                    _carry_out(job, instance, assets, {RANGE_START: first, RANGE_END: last}, done)
+                except Refused as error:
+                    done.refused.append(f"{protocol} of {', '.join(names)}: {error}")
     return done
 
 

@@ -60,7 +60,7 @@ def main() -> int:
                 print(line, file=sys.stderr)
             built = bring_reports_up_to_date(settings, instance)
         print_summary(settings, (knowledge, tools), reports_built=built)
-        if tools.refused:
+        if knowledge.refused or tools.refused:
             return 1
     except one_line_errors as error:
         print(f"error: {error}", file=sys.stderr)

@@ -256,6 +256,20 @@ def test_what_a_user_can_mend_is_one_line(tmp_path: Path, instance: dg.DagsterIn
     assert "\n" not in str(refused.value)
 
 
+def test_what_keeps_models_from_being_asked_is_a_line_and_stops_nothing_else(
+    tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    ledger.write_bytes(b"no database" * 100)
+    settings = knowledge_settings(tmp_path, model("http://127.0.0.1:9"), CONDMAT_LEDGER_URL=f"sqlite:///{ledger}")
+    done = bring(settings, instance)
+    assert [line.split(": ")[0].split(" of ")[0] for line in done.refused] == ["docs", "questions", "qa"]
+    assert all("ledger.sqlite" in line and "\n" not in line for line in done.refused)
+    lake = Lake(settings.lake)
+    assert lake.read(CODE_OBJECTS, {}).num_rows > 0
+    assert {key["doc_source"] for key in lake.keys(LLM_DOCS)} == {"docstrings", "signatures"}
+
+
 def test_an_estimate_is_what_is_then_asked(tmp_path: Path, instance: dg.DagsterInstance) -> None:
     server = scripted()
     with running(server) as address:
