@@ -10,9 +10,9 @@ from mattools_assets.definitions import build_defs
 from mattools_assets.partitions import model_partitions, tool_key
 from mattools_assets.source.tables import CODE_OBJECTS
 from mattools_assets.systems.catalogue import SYSTEMS
-from mattools_assets.systems.opening import Place, why_off
+from mattools_assets.systems.opening import Place, reason_off
 from mattools_assets.systems.recall import RECALL, stale_recall
-from mattools_assets.systems.sources import SOURCES, why_missing
+from mattools_assets.systems.sources import OFFICIAL_DOCS, SOURCES, why_missing
 from mattools_assets.tool_automation import missing_models
 from mattools_assets.tool_usage import freshness
 from mattools_assets.tool_usage.entrants import PROTOCOL, Evaluation
@@ -78,8 +78,12 @@ def _stale_documents(place: Place, evaluations: Sequence[Evaluation], done: Done
         names = {source for system in live for source in system.sources} if place.is_asked else set(SOURCES)
         missing = {source: why_missing(place.means, source) for source in names}
         there = [source for source in SOURCES if source in names and missing[source] is None]
-        if place.means.official_docs is not None:
-            done.left_out += [line for line in missing.values() if line]
+        told = "\n".join(done.left_out)
+        for source, line in missing.items():
+            # That no folder of pages is set concerns only the systems that need one.
+            if line and line not in told and (source != OFFICIAL_DOCS or place.means.official_docs is not None):
+                done.left_out.append(line)
+                told += line
         stale = place.stale(there)
         made = list(dict.fromkeys(source for _, source in stale))
         measured = stale_recall(place, [source for source in there if source not in made])
@@ -90,10 +94,10 @@ def _stale_documents(place: Place, evaluations: Sequence[Evaluation], done: Done
 
 
 def _split_off(place: Place, evaluations: Sequence[Evaluation], done: Done) -> list[Evaluation]:
-    """The evaluations whose systems can work here; a line for each system that cannot."""
-    off: dict[str, str] = {}
+    """The evaluations whose systems can work here; a line for each reason why others cannot."""
+    off: dict[str, list[str]] = {}
     for name in dict.fromkeys(each.system for each in evaluations if each.system in SYSTEMS):
-        if line := why_off(SYSTEMS[name], place):
-            off[name] = line
-    done.left_out += off.values()
-    return [each for each in evaluations if each.system not in off]
+        if reason := reason_off(SYSTEMS[name], place):
+            off.setdefault(reason, []).append(name)
+    done.left_out += [f"{', '.join(names)}: {reason}" for reason, names in off.items()]
+    return [each for each in evaluations if not any(each.system in names for names in off.values())]

@@ -14,6 +14,8 @@ from resources.agent_limits import AgentLimits
 PROFILES = ("full", "fast")
 SANDBOXES = ("auto", "docker", "bubblewrap")
 FAST_CATEGORIES = ("A1", "B1")
+DOCSTRINGS = "docstrings"
+"""Whose documents are used unless another writer is named: the library's own."""
 DIGITS = 9
 DEFAULT_RESOLUTION = {"full": "100", "fast": "50"}
 
@@ -27,14 +29,15 @@ class KnowledgeSettings:
     """What MatTools' knowledge side works on.
 
     `source` is what its questions are about, as `mattools_assets.source.specification` reads it; empty is the published
-    one. `published` holds the official question sets. `doc_source` names whose documents questions are written from.
-    `doc_depth` is how many callers up a change of code reaches. `samples` are sizes of samples of questions, None all
-    of them, drawn with `seed`. `self_check` is how often a writer of questions is asked its own without the source.
+    one. `published` holds the official question sets. `doc_source` names whose documents questions are written from and
+    systems retrieve from. `doc_depth` is how many callers up a change of code reaches. `samples` are sizes of samples
+    of questions, None all of them, drawn with `seed`. `self_check` is how often a writer of questions is asked its own
+    without the source.
     """
 
     source: str = ""
     published: Path | None = None
-    doc_source: str = "docstrings"
+    doc_source: str = DOCSTRINGS
     doc_depth: int = 1
     samples: tuple[int | None, ...] = (2000,)
     seed: int = 0
@@ -155,7 +158,7 @@ def _knowledge(env: Mapping[str, str]) -> KnowledgeSettings:
     return KnowledgeSettings(
         source=(env.get("CONDMAT_TOOL_SOURCE") or "").strip(),
         published=Path(published).absolute() if published else None,
-        doc_source=env.get("CONDMAT_DOC_SOURCE") or "docstrings",
+        doc_source=env.get("CONDMAT_DOC_SOURCE") or DOCSTRINGS,
         doc_depth=_whole(env, "CONDMAT_DOC_DEPTH", 1),
         samples=_samples(env.get("CONDMAT_QA_SAMPLES") or "2000"),
         seed=_whole(env, "CONDMAT_QA_SEED", 0),

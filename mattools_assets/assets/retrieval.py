@@ -22,14 +22,14 @@ GROUP = "mattools_retrieval"
 PARTITIONS = dg.StaticPartitionsDefinition(list(SOURCES))
 
 
-def retrieval_defs(_settings: Settings) -> dg.Definitions:
+def retrieval_defs(settings: Settings) -> dg.Definitions:
     """The assets of this part."""
-    return dg.Definitions(assets=[_chunks(), _vectors(), _recall()])
+    return dg.Definitions(assets=[_chunks(settings), _vectors(), _recall()])
 
 
-def _chunks() -> dg.AssetsDefinition:
-    # A document of any writer may be what the chunks are made of.
-    documents = dg.AssetDep("llm_docs", partition_mapping=dg.AllPartitionMapping())
+def _chunks(settings: Settings) -> dg.AssetsDefinition:
+    writer = dg.SpecificPartitionsPartitionMapping([settings.knowledge.doc_source])
+    documents = dg.AssetDep("llm_docs", partition_mapping=writer)
 
     @_asset(CHUNKS.table.name, CHUNKS.table.description, CHUNKS.code_version, ["code_objects", documents])
     def retrieval_chunks(context: Context, lake: InLake, settings: InSettings) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from mattools_assets.source.tables import CODE_OBJECTS
 from mattools_assets.systems.base import System
 from mattools_assets.systems.library import Library, open_library
-from mattools_assets.systems.sources import Means, SourceMissing, documents_identity
+from mattools_assets.systems.sources import Means, documents_identity, why_missing
 from resources.freshness import Provenance, Step, is_good
 from resources.lake import Lake, combined_hash
 from resources.llm.ledger import Ledger
@@ -36,7 +36,7 @@ class Place:
     @property
     def means(self) -> Means:
         """Where documents come from."""
-        return Means(self.lake, self.settings.official_docs)
+        return Means(self.lake, self.settings.official_docs, self.settings.knowledge.doc_source)
 
     @property
     def embedder(self) -> str:
@@ -73,14 +73,15 @@ def why_off(system: System, place: Place) -> str | None:
     A package of an extra is missing, or documents that only the user can bring. Chunks and vectors that are not made
     yet are no such reason: `Place.stale` names them.
     """
+    reason = reason_off(system, place)
+    return None if reason is None else f"{system.name}: {reason}"
+
+
+def reason_off(system: System, place: Place) -> str | None:
+    """The same without the system's name, alike for all systems that miss the same."""
     if system.package and importlib.util.find_spec(system.package) is None:
-        return f"{system.name}: left out; {system.mend}"
-    for source in system.sources:
-        try:
-            documents_identity(place.means, source)
-        except SourceMissing as missing:
-            return f"{system.name}: {missing}"
-    return None
+        return f"left out; {system.mend}"
+    return next((line for source in system.sources if (line := why_missing(place.means, source))), None)
 
 
 def system_identity(system: System, place: Place) -> str:

@@ -2,10 +2,11 @@
 
 1. `code`: every file of the library's source, split at 1000 characters with 50 overlapping;
 2. `official-docs`: the official HTML documentation from the folder `CONDMAT_OFFICIAL_DOCS`, split in the same way;
-3. `object-docs-split`: a model's documents of classes and functions, split by meaning;
+3. `object-docs-split`: documents of classes and functions, split by meaning;
 4. `object-docs`: the same documents, each whole.
 
-Where no model has written documents, 3 and 4 are made of docstrings, and their label says so.
+3 and 4 are made of the documents of the writer that the settings name, and of nobody else's: whoever answers with them
+is asked again when they change, so they do not change because a model was added.
 """
 
 from __future__ import annotations
@@ -17,18 +18,19 @@ from pathlib import Path
 import pyarrow as pa
 
 from mattools_assets.docs.graph import read_graph
-from mattools_assets.docs.tables import KEYLESS_SOURCES, LLM_DOCS, read_documents
-from mattools_assets.docs.writing import USABLE, docstring_documents
+from mattools_assets.docs.tables import LLM_DOCS, read_documents
+from mattools_assets.docs.writing import USABLE, State, docstring_documents
 from mattools_assets.source.tables import CODE_OBJECTS, REFERENCES
 from resources.lake import Lake, combined_hash
 from resources.retrieval.documents import Document
 from resources.retrieval.html_pages import PagesMissing, find_pages, read_pages
 from resources.retrieval.splitting import Split, keep_whole, split_all, split_by_meaning, split_code, split_text
 from resources.retrieval.tables import chunk_rows
+from resources.settings import DOCSTRINGS
 from resources.stage import Made, Remarks
 
 CODE, OFFICIAL_DOCS, OBJECT_DOCS_SPLIT, OBJECT_DOCS = "code", "official-docs", "object-docs-split", "object-docs"
-DOCSTRINGS = "docstrings"
+OF_OBJECTS = (OBJECT_DOCS_SPLIT, OBJECT_DOCS)
 
 
 class SourceMissing(ValueError):
@@ -37,10 +39,14 @@ class SourceMissing(ValueError):
 
 @dataclass(frozen=True)
 class Means:
-    """Where documents come from. `official_docs` is a folder of HTML pages."""
+    """Where documents come from.
+
+    `official_docs` is a folder of HTML pages, `writer` is whose documents of classes and functions are used.
+    """
 
     lake: Lake
     official_docs: Path | None = None
+    writer: str = DOCSTRINGS
 
 
 @dataclass(frozen=True)
@@ -68,20 +74,23 @@ def official_documents(means: Means) -> tuple[str, list[Document]]:
 
 
 def object_documents(means: Means) -> tuple[str, list[Document]]:
-    """A document for each class, method and function that has one: a model's, or else its docstring."""
+    """A document for each class, method and function of which the writer has one."""
+    if missing := _why_unwritten(means):
+        raise SourceMissing(missing)
     objects = means.lake.read(CODE_OBJECTS, {})
-    writer = _writer(means.lake)
-    if writer is None:
+    if means.writer == DOCSTRINGS:
         graph = read_graph(objects, REFERENCES.schema.empty_table())
-        texts = {name: item.text for name, item in docstring_documents(graph, dict.fromkeys(graph.objects, "")).items()}
-        return DOCSTRINGS, list(_documents(objects, texts))
-    written = read_documents(means.lake.read(LLM_DOCS, {"doc_source": writer}))
+        written = docstring_documents(graph, dict.fromkeys(graph.objects, ""))
+    else:
+        written = read_documents(means.lake.read(LLM_DOCS, {"doc_source": means.writer}))
     texts = {name: item.text for name, item in written.items() if item.state in USABLE}
-    return writer, list(_documents(objects, texts))
+    return means.writer, list(_documents(objects, texts))
 
 
 def why_missing(means: Means, name: str) -> str | None:
     """One line that says why a source cannot be made here, or None when it can."""
+    if name in OF_OBJECTS:
+        return _why_unwritten(means)
     if name != OFFICIAL_DOCS:
         return None
     if means.official_docs is None:
@@ -93,15 +102,21 @@ def why_missing(means: Means, name: str) -> str | None:
     return None
 
 
-def _writer(lake: Lake) -> str | None:
-    """The model whose documents there are; of several the one with the most, by name where they have as many."""
-    counts = {}
-    for key in lake.keys(LLM_DOCS):
-        if key["doc_source"] not in KEYLESS_SOURCES:
-            states = lake.read(LLM_DOCS, key, ["state"]).column("state").to_pylist()
-            counts[key["doc_source"]] = sum(state == "written" for state in states)
-    best = min(counts, key=lambda name: (-counts[name], name), default=None)
-    return best if best is not None and counts[best] else None
+def _why_unwritten(means: Means) -> str | None:
+    """Why the writer's documents cannot be used: half of them would be paid for, and then again when all are there."""
+    if means.writer == DOCSTRINGS:
+        return None
+    key = {"doc_source": means.writer}
+    stored = means.lake.stored(LLM_DOCS, key) is not None
+    states = means.lake.read(LLM_DOCS, key, ["state"]).column("state").to_pylist() if stored else []
+    there = sum(state in USABLE for state in states)
+    if there == len(states) and State.WRITTEN in states:
+        return None
+    what = f"has written {there:,} of {len(states):,} documents" if there < len(states) else "has written no document"
+    return (
+        f"{' and '.join(OF_OBJECTS)}: left out; {means.writer}, whom CONDMAT_DOC_SOURCE names, {what};"
+        f" let it write them all, or name {DOCSTRINGS}"
+    )
 
 
 def _documents(objects: pa.Table, texts: dict[str, str]) -> Iterator[Document]:
@@ -143,6 +158,7 @@ def documents_identity(means: Means, name: str) -> str:
     if name == OFFICIAL_DOCS:
         _, pages = official_documents(means)
         return combined_hash(*(part for page in pages for part in (page.id, page.title, page.text)))
-    writer = _writer(means.lake)
-    stored = means.lake.stored(LLM_DOCS, {"doc_source": writer}) if writer else None
-    return combined_hash(writer or DOCSTRINGS, stored.content_hash if stored else "")
+    if missing := _why_unwritten(means):
+        raise SourceMissing(missing)
+    stored = None if means.writer == DOCSTRINGS else means.lake.stored(LLM_DOCS, {"doc_source": means.writer})
+    return combined_hash(means.writer, stored.content_hash if stored else "")

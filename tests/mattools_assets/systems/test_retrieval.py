@@ -15,7 +15,7 @@ from mattools_assets.questions.own import OwnQuestion
 from mattools_assets.source.tables import CODE_OBJECTS
 from mattools_assets.systems.catalogue import SYSTEMS
 from mattools_assets.systems.needed import needed_objects
-from mattools_assets.systems.opening import Place, system_identity, why_off
+from mattools_assets.systems.opening import Place, reason_off, system_identity, why_off
 from mattools_assets.systems.recall import about_in, stale_recall, summary
 from mattools_assets.systems.sources import (
     CODE,
@@ -24,6 +24,7 @@ from mattools_assets.systems.sources import (
     OFFICIAL_DOCS,
     SOURCES,
     Means,
+    SourceMissing,
     why_missing,
 )
 from resources.lake import Lake
@@ -156,24 +157,59 @@ def test_words_need_no_vectors(place: Place, tmp_path: Path) -> None:
     assert system_identity(SYSTEMS["rag-1"], words) != system_identity(SYSTEMS["rag-1"], place)
 
 
-def test_documents_of_a_model_take_the_place_of_docstrings(place: Place) -> None:
-    materialize(place, "retrieval_chunks", OBJECT_DOCS)
-    key = {"source": OBJECT_DOCS}
+def write_documents(place: Place, writer: str, *written: Document) -> None:
+    place.lake.write(LLM_DOCS, {"doc_source": writer}, documents_table(writer, written), {})
+
+
+CUBE = Document(f"{LATTICE}:cubic:16", "h", State.WRITTEN, "Purpose: makes a cube.")
+
+
+@pytest.mark.parametrize("source", [OBJECT_DOCS, OBJECT_DOCS_SPLIT])
+def test_documents_of_a_model_are_used_only_when_it_is_named(place: Place, tmp_path: Path, source: str) -> None:
+    materialize(place, "retrieval_chunks", source)
+    key, system = {"source": source}, SYSTEMS["rag-4" if source == OBJECT_DOCS else "rag-3"]
     assert set(place.lake.read(RETRIEVAL_CHUNKS, key).column("documents").to_pylist()) == {"docstrings"}
-    before = system_identity(SYSTEMS["rag-4"], place)
-    written = [
-        Document(f"{LATTICE}:cubic:16", "h", State.WRITTEN, "Purpose: makes a cube."),
-        Document("x", "h", State.FAILED),
-    ]
-    place.lake.write(LLM_DOCS, {"doc_source": "some-model"}, documents_table("some-model", written), {})
-    assert place.stale([OBJECT_DOCS])[0] == ("retrieval_chunks", OBJECT_DOCS)
-    materialize(place, "retrieval_chunks", OBJECT_DOCS)
-    rows = place.lake.read(RETRIEVAL_CHUNKS, key).to_pylist()
+    before, stale = system_identity(system, place), place.stale([source])
+    write_documents(place, "some-model", CUBE)
+    assert place.stale([source]) == stale == [("retrieval_vectors", source)]
+    assert system_identity(system, place) == before
+    named = place_in(tmp_path, CONDMAT_DOC_SOURCE="some-model")
+    assert named.stale([source])[0] == ("retrieval_chunks", source)
+    materialize(named, "retrieval_chunks", source)
+    rows = named.lake.read(RETRIEVAL_CHUNKS, key).to_pylist()
     assert [(row["documents"], row["title"], row["text"]) for row in rows] == [
         ("some-model", f"cubic ({LATTICE})", "Purpose: makes a cube.")
     ]
-    assert system_identity(SYSTEMS["rag-4"], place) != before
-    assert system_identity(SYSTEMS["rag-1"], place) == system_identity(SYSTEMS["rag-1"], place_in(place.settings.data))
+    assert system_identity(system, named) != before
+    write_documents(place, "other-model", CUBE, replace(CUBE, object_id="x"))
+    assert named.stale([source]) == [("retrieval_vectors", source)]
+    assert system_identity(SYSTEMS["rag-1"], place) == system_identity(SYSTEMS["rag-1"], named)
+
+
+@pytest.mark.parametrize(
+    ("states", "what"),
+    [
+        ([], "has written no document"),
+        ([State.SUBSTITUTE], "has written no document"),
+        ([State.WRITTEN, State.FAILED, State.WAITING], "has written 1 of 3 documents"),
+    ],
+)
+def test_a_writer_who_has_not_written_all_gives_no_source(
+    place: Place, tmp_path: Path, states: list[State], what: str
+) -> None:
+    """Half of the documents would be asked about now, and again when the others are there."""
+    if states:
+        write_documents(place, "some-model", *(replace(CUBE, object_id=f"{n}", state=s) for n, s in enumerate(states)))
+    named = place_in(tmp_path, CONDMAT_DOC_SOURCE="some-model")
+    line = (
+        f"object-docs-split and object-docs: left out; some-model, whom CONDMAT_DOC_SOURCE names, {what};"
+        " let it write them all, or name docstrings"
+    )
+    assert why_off(SYSTEMS["rag-3"], named) == f"rag-3: {line}"
+    assert reason_off(SYSTEMS["reflection"], named) == line
+    assert why_off(SYSTEMS["rag-1"], named) is None
+    with pytest.raises(SourceMissing, match="CONDMAT_DOC_SOURCE"):
+        named.stale([OBJECT_DOCS])
 
 
 def test_changed_code_makes_chunks_stale(place: Place) -> None:
