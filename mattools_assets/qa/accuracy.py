@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 
-from mattools_assets.qa.answering import lenient_letter, strict_letter
+from mattools_assets.qa.answering import strict_letter
+from mattools_assets.qa.lenient import lenient_letter
 from mattools_assets.qa.questions import Question
 from resources.outcomes import Status
 from resources.proportions import clustered_interval

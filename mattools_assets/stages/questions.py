@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import replace
 
-from mattools_assets.qa.answering import answer_prompt, lenient_letter
+from mattools_assets.qa.answering import answer_prompt
 from mattools_assets.qa.card import dataset_card
 from mattools_assets.qa.gates import looks_mistaken, make_questions
 from mattools_assets.qa.handwritten import handwritten_questions
+from mattools_assets.qa.lenient import lenient_letter
 from mattools_assets.qa.passages import PYMATGEN_CODE, PYMATGEN_DOC, Passage, read_passages
 from mattools_assets.qa.published import PublishedError, official_files, read_published
 from mattools_assets.qa.questions import (
