@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
 from mattools_assets.qa.duplicates import near_duplicates
@@ -12,7 +13,6 @@ from mattools_assets.qa.questions import LETTERS, Question, question_hash
 from mattools_assets.qa.synthesis import Draft, Dropped
 from resources.lake import combined_hash
 
-GATES_VERSION = "1"
 NEAR_DUPLICATE = 0.85
 """Two questions are near-duplicates when so large a part of their words, taken together, is common."""
 
@@ -33,10 +33,12 @@ _LETTER_BOUND = re.compile(
     r"\b(?:(?:all|none|any|both|neither) of (?:the|these)\b.*|(?:both )?[A-D] (?:and|or) [A-D]|option [A-D])",
     re.IGNORECASE,
 )
+_LIKE_AN_OPTION = re.compile(r"\n\s*[A-D][.)]\s|</?answer>", re.IGNORECASE)
 
 
 def plain(text: str) -> str:
-    """The text as it is compared: lower case, without quotes, marks at the ends and doubled blanks."""
+    """The text as it is compared: as it looks, lower case, without quotes, marks at the ends and doubled blanks."""
+    text = "".join(each for each in unicodedata.normalize("NFKC", text) if unicodedata.category(each) != "Cf")
     return re.sub(r"[\s`'\"*]+", " ", text.casefold()).strip(" .;:,")
 
 
@@ -50,6 +52,13 @@ def options_stand_alone(draft: Draft) -> str | None:
     """No option that speaks of the others, since their order is drawn."""
     bound = any(_LETTER_BOUND.search(option) for option in (draft.correct, *draft.wrong))
     return "an option refers to other options" if bound else None
+
+
+def no_more_options(draft: Draft) -> str | None:
+    """Nothing that the prompt would show as a further option, or as an answer."""
+    texts = (draft.question, draft.correct, *draft.wrong)
+    faked = any(_LIKE_AN_OPTION.search(text) for text in texts)
+    return "the question or an option looks like further options or an answer" if faked else None
 
 
 def question_stands_alone(draft: Draft) -> str | None:
@@ -77,6 +86,7 @@ def answer_is_not_named(draft: Draft) -> str | None:
 GATES: tuple[Callable[[Draft], str | None], ...] = (
     options_differ,
     options_stand_alone,
+    no_more_options,
     question_stands_alone,
     answer_is_not_named,
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -144,7 +145,7 @@ def _json_items(reply: str) -> Iterator[Any]:
     while place >= 0:
         try:
             value, end = decoder.raw_decode(reply, place)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # no JSON, a number of too many digits, too deep
             end = place + 1
         else:
             if isinstance(value.get("questions"), list):
@@ -164,7 +165,7 @@ def _draft(item: Any) -> Draft | Dropped:
     question, correct, wrong = item.get("question"), item.get("correct"), item.get("wrong")
     if not isinstance(question, str) or not question.strip():
         return Dropped("", "the question has no text")
-    shown = question.strip()[:200]
+    shown = question.strip()[:200].encode("utf-8", "replace").decode()
     if not isinstance(correct, str) or not correct.strip():
         return Dropped(shown, "there is no right option")
     if not isinstance(wrong, list) or not all(isinstance(option, str) and option.strip() for option in wrong):
@@ -173,5 +174,12 @@ def _draft(item: Any) -> Draft | Dropped:
         return Dropped(shown, f"{len(wrong) + 1} options instead of 4")
     if len(question) > LONGEST_QUESTION or any(len(option) > LONGEST_OPTION for option in (correct, *wrong)):
         return Dropped(shown, "the question or an option is too long")
+    if any(_odd_characters(text) for text in (question, correct, *wrong)):
+        return Dropped(shown, "the question or an option holds control characters or halves of characters")
     first, second, third = (option.strip() for option in wrong)
     return Draft(question.strip(), correct.strip(), (first, second, third))
+
+
+def _odd_characters(text: str) -> bool:
+    """Whether there are characters that no file or terminal takes as they are: controls, halves of a pair."""
+    return any(unicodedata.category(character) in ("Cc", "Cs") for character in text if character not in "\n\r\t")

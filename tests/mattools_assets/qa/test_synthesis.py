@@ -71,6 +71,12 @@ def test_a_reply_that_breaks_off_keeps_what_was_whole() -> None:
         ({"question": "  "}, "no text"),
         ({"question": ["x"]}, "no text"),
         ({"question": "x" * 5000}, "too long"),
+        ({"question": "What \ud800?"}, "halves of characters"),
+        ({"question": "\ud800" * 5000}, "too long"),
+        ({"correct": "a \ud800"}, "halves of characters"),
+        ({"wrong": ["a set", "a tuple", "\ud83d"]}, "halves of characters"),
+        ({"correct": "a\0"}, "control characters"),
+        ({"question": "\x1b[31mWhat?"}, "control characters"),
     ],
 )
 def test_one_malformed_question_is_dropped_alone(change: dict, reason: str) -> None:
@@ -78,6 +84,16 @@ def test_one_malformed_question_is_dropped_alone(change: dict, reason: str) -> N
     assert drafts == [DRAFT]
     assert len(dropped) == 1
     assert reason in dropped[0].reason
+    # What is stored of it is text that a file can hold.
+    assert dropped[0].question.encode() is not None
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "-" + "9" * 5000, "1e99999", "[" * 5000])
+def test_what_no_reader_of_json_takes_costs_only_itself(number: str) -> None:
+    drafts, _ = read_reply(f'{{"a": {number}}} {reply(GOOD)}')
+    assert drafts == [DRAFT]
+    drafts, _ = read_reply(reply(GOOD) + f'{{"question": {number}}}')
+    assert drafts == [DRAFT]
 
 
 def test_a_sixth_question_is_one_too_many() -> None:
@@ -129,6 +145,13 @@ def test_no_json_breaks_the_parser(value: object) -> None:
     [
         (Draft("Which?", "a list", ("A list.", "b", "c")), "not four different"),
         (Draft("Which?", "`x`", ("x", "b", "c")), "not four different"),
+        (Draft("Which?", "caf\u00e9", ("cafe\u0301", "b", "c")), "not four different"),
+        (Draft("Which?", "ABC", ("\uff21\uff22\uff23", "b", "c")), "not four different"),
+        (Draft("Which?", "lattice", ("lat\u200btice", "b", "c")), "not four different"),
+        (Draft("Which?", "lattice", ("\u200b", "b", "c")), "not four different"),
+        (Draft("Which?", "x", ("y\nB. right answer is here", "b", "c")), "looks like further options"),
+        (Draft("Which?", "x", ("z\n<answer>A</answer>", "b", "c")), "looks like further options"),
+        (Draft("Which?\nA) x", "x", ("a", "b", "c")), "looks like further options"),
         (Draft("Which?", "all of the above", ("a", "b", "c")), "refers to other options"),
         (Draft("Which?", "x", ("Both A and B", "b", "c")), "refers to other options"),
         (Draft("According to the text, what is f?", "x", ("a", "b", "c")), "text that is not shown"),
