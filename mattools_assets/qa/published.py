@@ -6,16 +6,17 @@ Each is a JSON list of `{"source": …, "questions": [{"question_id", "question"
 
 from __future__ import annotations
 
-import json
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mattools_assets.qa.questions import LETTERS, Question, QuestionKind
+from mattools_assets.qa.synthesis import Dropped
+from mattools_assets.source.unpack import DAMAGED
 from resources.settings import Settings
+from resources.strict_json import JsonError, is_whole, parse
 
 ORIGIN = "published"
 MAX_BYTES = 1 << 30
@@ -36,15 +37,16 @@ class _Place:
         return _Place(self.file, f"{self.place}{more}")
 
     def error(self, message: str) -> PublishedError:
-        return PublishedError(" ".join(f"{self.file}: {self.place}: {message}".replace(": : ", ": ").split()))
+        line = " ".join(f"{self.file}: {self.place}: {message}".replace(": : ", ": ").split())
+        return PublishedError(line.encode("utf-8", "backslashreplace").decode())
 
 
-def read_published(path: Path, kind: QuestionKind) -> list[Question]:
-    """All questions of a `.json` file or of every one in a `.zip` archive, in order.
+def read_published(path: Path, kind: QuestionKind) -> tuple[list[Question], list[Dropped]]:
+    """All questions of a `.json` file or of every one in a `.zip` archive, in order, and those that nobody can answer.
 
-    Raises PublishedError for what cannot be read, a question without exactly the options A to D or with an answer that
-    is none of them, and ids that occur twice. Where every source counts its own questions from 0 or 1, ids need only be
-    unique within it.
+    The latter have an empty option, or two that are the same. Raises PublishedError for what cannot be read, a question
+    without exactly the options A to D or with an answer that is none of them, and ids that occur twice. Where every
+    source counts its own questions from 0 or 1, ids need only be unique within it.
     """
     entries: list[tuple[_Place, Mapping[str, Any], list[Mapping[str, Any]]]] = []
     for place, document in _documents(path):
@@ -53,19 +55,24 @@ def read_published(path: Path, kind: QuestionKind) -> list[Question]:
         entries += [_entry(place.at(f"[{number}]"), entry) for number, entry in enumerate(document)]
     counted_by_source = bool(entries) and all(_counts_from_one(questions) for _, _, questions in entries)
     found: dict[str, _Place] = {}
-    result = []
+    result: list[Question] = []
+    dropped: list[Dropped] = []
     for place, entry, questions in entries:
         for number, raw in enumerate(questions):
             here = place.at(f".questions[{number}]")
             question = _question(here, entry, raw, kind, counted_by_source)
             if question.question_id in found:
-                first = found[question.question_id].place
-                raise here.error(f"question_id {question.question_id!r} is already that of {first}; make ids unique")
+                first = found[question.question_id]
+                there = first.place if first.file == here.file else f"{first.file}: {first.place}"
+                raise here.error(f"question_id {question.question_id!r} is already that of {there}; make ids unique")
             found[question.question_id] = here
-            result.append(question)
+            if why := _unanswerable(question):
+                dropped.append(Dropped(question.text, why))
+            else:
+                result.append(question)
     if not result:
         raise PublishedError(f"{path}: holds no question; choose pymatgen_code_qa or pymatgen_doc_qa")
-    return result
+    return result, dropped
 
 
 def official_files(settings: Settings) -> list[tuple[QuestionKind, Path]]:
@@ -117,26 +124,23 @@ def _documents(path: Path) -> Iterator[tuple[_Place, Any]]:
                 yield place, _parse(place, archive.read(name))
     except FileNotFoundError:
         raise PublishedError(f"{path}: no such file; name the zip archive or JSON file of a question set") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+    except DAMAGED as error:
         raise PublishedError(f"{path}: cannot be read as a zip archive ({error}); download it again") from None
 
 
 def _parse(place: _Place, data: bytes) -> Any:
     try:
-        return json.loads(data.decode("utf-8-sig"))
+        return parse(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise place.error("not UTF-8 text; download it again") from None
-    except RecursionError:
-        raise place.error("nested too deeply to be a question set") from None
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise place.error(f"not whole JSON ({error.msg} at {where}); download it again") from None
+    except JsonError as error:
+        raise place.error(f"{error}; download it again") from None
 
 
 def _entry(place: _Place, entry: Any) -> tuple[_Place, Mapping[str, Any], list[Mapping[str, Any]]]:
     if not isinstance(entry, dict):
         raise place.error(f"expected a source with its questions, found {_kind(entry)}")
-    if not isinstance(entry.get("source"), str | int):
+    if isinstance(entry.get("source"), bool) or not isinstance(entry.get("source"), str | int):
         raise place.at(".source").error("is missing or no text")
     questions = entry.get("questions")
     if not isinstance(questions, list) or not all(isinstance(raw, dict) for raw in questions):
@@ -161,6 +165,10 @@ def _question(
         raise place.at(".choices").error("an option is no text")
     if not isinstance(answer, str) or answer not in choices:
         raise place.at(".correct_answer").error(f"must be A, B, C or D; found {answer!r}")
+    texts = {"source": source, "question_id": str(identifier), "question": text, "choices": "".join(choices.values())}
+    for field, value in texts.items():
+        if not is_whole(value):
+            raise place.at(f".{field}").error("holds half a character (such as \\ud800); write the whole one")
     return Question(
         f"{source}#{identifier}" if counted_by_source else str(identifier),
         ORIGIN,
@@ -172,6 +180,14 @@ def _question(
         (choices["A"], choices["B"], choices["C"], choices["D"]),
         answer,
     )
+
+
+def _unanswerable(question: Question) -> str | None:
+    """Why nobody can choose among the options, or None."""
+    options = [option.strip() for option in question.options]
+    if not all(options):
+        return "an option is empty"
+    return "two options are the same" if len(set(options)) < len(options) else None
 
 
 def _counts_from_one(questions: list[Mapping[str, Any]]) -> bool:

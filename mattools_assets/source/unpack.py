@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import lzma
 import stat
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 
 from mattools_assets.source.errors import SourceError
 
 MAX_BYTES = 1 << 30
 """Most that the Python files of one archive may hold together."""
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    UnicodeDecodeError,  # of a member's name
+    EOFError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+)
+"""What `zipfile` raises at an archive that is damaged, encrypted or of another kind."""
 
 
 def unpack_python(archive: Path, into: Path) -> list[str]:
@@ -34,7 +47,7 @@ def unpack_python(archive: Path, into: Path) -> list[str]:
                     links.append(path.as_posix())
                 else:
                     _write(into / path, opened.read(member), archive)
-    except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+    except DAMAGED as error:
         raise SourceError(f"{archive.name}: not a whole zip archive ({error}); delete it and try again") from error
     return links
 

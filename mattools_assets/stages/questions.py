@@ -59,7 +59,9 @@ def make_published(settings: Settings) -> Made:
             "CONDMAT_PUBLISHED_QA is not set: let it name the official question set's zip archives, or a folder "
             "that holds them"
         )
-    return _made(QA_PUBLISHED, [q for kind, path in files for q in read_published(path, kind)], ())
+    read = [read_published(path, kind) for kind, path in files]
+    questions = [question for kept, _ in read for question in kept]
+    return _made(QA_PUBLISHED, questions, [each for _, dropped in read for each in dropped])
 
 
 async def written_questions(

@@ -11,7 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mattools_assets.qa.published import PublishedError, read_published
-from mattools_assets.qa.questions import QuestionKind
+from mattools_assets.qa.questions import Question, QuestionKind
+from mattools_assets.stages.questions import make_published
+from resources.settings import read_settings
 
 
 def question(number: object, **change: object) -> dict:
@@ -36,6 +38,10 @@ def file(folder: Path, document: object, name: str = "pymatgen_code_qa.json") ->
     return folder / name
 
 
+def questions(path: Path) -> list[Question]:
+    return read_published(path, QuestionKind.CODE)[0]
+
+
 def error(path: Path) -> str:
     with pytest.raises(PublishedError) as caught:
         read_published(path, QuestionKind.CODE)
@@ -51,8 +57,8 @@ def test_json_and_zip_give_the_same(tmp_path: Path) -> None:
         archive.write(path, "folder/pymatgen_code_qa.json")
         archive.writestr("__MACOSX/folder/._x.json", b"\x00")
         archive.writestr("README.md", "hello")
-    read = read_published(path, QuestionKind.CODE)
-    assert read_published(tmp_path / "set.zip", QuestionKind.CODE) == read
+    read = questions(path)
+    assert questions(tmp_path / "set.zip") == read
     assert [(item.question_id, item.source_id, item.module, item.right) for item in read] == [
         ("q1", "pymatgen/core/lattice.py", "pymatgen/core", "two"),
         ("q2", "pymatgen/core/lattice.py", "pymatgen/core", "two"),
@@ -63,7 +69,7 @@ def test_json_and_zip_give_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize("start", [0, 1])
 def test_ids_counted_anew_in_each_source_are_told_apart(tmp_path: Path, start: int) -> None:
     document = [{"source": name, "questions": [question(start), question(start + 1)]} for name in ("a.py", "b.py")]
-    read = read_published(file(tmp_path, document), QuestionKind.CODE)
+    read = questions(file(tmp_path, document))
     assert [item.question_id for item in read] == [
         f"a.py#{start}",
         f"a.py#{start + 1}",
@@ -84,6 +90,10 @@ def test_ids_counted_anew_in_each_source_are_told_apart(tmp_path: Path, start: i
         ({"question": " "}, ".question: is missing or empty"),
         ({"question_id": None}, ".question_id: is missing"),
         ({"question_id": "q1"}, "question_id 'q1' is already that of [0].questions[0]"),
+        ({"question": "half \ud800 a character"}, ".question: holds half a character"),
+        ({"question_id": "\udfff"}, ".question_id: holds half a character"),
+        ({"choices": {"A": "1", "B": "\ud83d", "C": "\ude00", "D": "4"}}, ".choices: holds half a character"),
+        ({"choices": {"\ud800": "1"}}, "found \\ud800"),
     ],
 )
 def test_a_bad_question_is_named_with_its_place(tmp_path: Path, change: dict, words: str) -> None:
@@ -100,6 +110,7 @@ def test_a_bad_question_is_named_with_its_place(tmp_path: Path, change: dict, wo
         ({"source": "x"}, "expected a list of sources, found an object"),
         ([1], "found a number"),
         ([{"questions": []}], ".source: is missing"),
+        ([{"source": True, "questions": []}], ".source: is missing or no text"),
         ([{"source": "x"}], ".questions: is missing"),
         ([{"source": "x", "questions": [1]}], ".questions: is missing or no list"),
         ([], "holds no question"),
@@ -107,6 +118,46 @@ def test_a_bad_question_is_named_with_its_place(tmp_path: Path, change: dict, wo
 )
 def test_other_documents_are_named(tmp_path: Path, document: object, words: str) -> None:
     assert words in error(file(tmp_path, document))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('[{"source": ' + "9" * 5_000 + "}]", "too many digits"),
+        ('[{"source": "x", "questions": [{"choices": {"A": "a", "A": "z"}}]}]', "the key 'A' is there twice"),
+        ('[{"\\ud800": 1, "\\ud800": 2}]', "the key '\\ud800' is there twice"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_what_python_reads_otherwise_is_named(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "pymatgen_code_qa.json"
+    path.write_text(text)
+    assert words in error(path)
+
+
+def test_ids_of_two_files_name_both(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "set.zip", "w") as archive:
+        for name in ("one.json", "two.json"):
+            archive.writestr(name, json.dumps(two_sources()))
+    message = error(tmp_path / "set.zip")
+    assert "set.zip/two.json: [0].questions[0]: question_id 'q1' is already that of" in message
+    assert "set.zip/one.json: [0].questions[0]" in message
+
+
+def test_questions_without_four_different_options_are_left_out_and_counted(tmp_path: Path) -> None:
+    document = two_sources()
+    document[0]["questions"] += [
+        question("q4", choices={"A": "same", "B": "other", "C": " same", "D": "more"}),
+        question("q5", choices={"A": "one", "B": "two", "C": " ", "D": "four"}),
+    ]
+    path = file(tmp_path, document)
+    assert [item.question_id for item in questions(path)] == ["q1", "q2", "q3"]
+    settings = read_settings({"CONDMAT_DATA": str(tmp_path / "data"), "CONDMAT_PUBLISHED_QA": str(path)})
+    made = make_published(settings)
+    assert made.rows.num_rows == made.remarks["questions"] == 3
+    assert made.remarks["dropped"] == 2
+    assert "| two options are the same | 1 |" in str(made.remarks["card"])
+    assert "| an option is empty | 1 |" in str(made.remarks["card"])
 
 
 def test_half_written_json_and_other_bytes(tmp_path: Path) -> None:
@@ -128,6 +179,10 @@ def test_damaged_archives(tmp_path: Path) -> None:
     path.write_bytes(whole[:60] + bytes(20) + whole[80:])
     assert "cannot be read as a zip archive" in error(path)
     with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("é.json", "[]")
+    path.write_bytes(path.read_bytes().replace("é".encode(), b"\xff\xfe"))
+    assert "cannot be read as a zip archive" in error(path)
+    with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a.txt", "x")
     assert "no .json file" in error(path)
 
@@ -137,14 +192,15 @@ def test_damaged_archives(tmp_path: Path) -> None:
 def test_any_damage_is_one_line(tmp_path: Path, data: st.DataObject) -> None:
     """Cut, overwritten or doubled bytes: questions come back, or one line that names the file."""
     path = tmp_path / "set.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.json", json.dumps(two_sources()))
+    kind = data.draw(st.sampled_from([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]))
+    with zipfile.ZipFile(path, "w", kind) as archive:
+        archive.writestr("é.json", json.dumps(two_sources()))
     damaged = bytearray(path.read_bytes())
     for _ in range(data.draw(st.integers(1, 4))):
         damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
     path.write_bytes(damaged[: data.draw(st.integers(0, len(damaged)))])
     try:
-        message = f"set.zip: {len(read_published(path, QuestionKind.CODE))} questions"
+        message = f"set.zip: {len(questions(path))} questions"
     except PublishedError as caught:
         message = str(caught)
     assert "\n" not in message

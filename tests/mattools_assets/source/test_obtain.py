@@ -59,6 +59,30 @@ def test_damaged_contents_are_noticed(tmp_path: Path) -> None:
     assert "not a whole zip archive" in refused(unpack_python, path, tmp_path / "out")
 
 
+KINDS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wrong_byte_is_one_line_however_the_archive_is_packed(tmp_path: Path, kind: int) -> None:
+    with zipfile.ZipFile(tmp_path / "a.whl", "w", kind) as opened:
+        opened.writestr("x.py", bytes(range(32)) * 8)
+    whole = (tmp_path / "a.whl").read_bytes()
+    said = set()
+    for place in range(34, 70):
+        (tmp_path / "a.whl").write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        try:
+            unpack_python(tmp_path / "a.whl", tmp_path / f"out-{place}")
+        except SourceError as error:
+            said.add(str(error).partition(" (")[0])
+    assert said == {"a.whl: not a whole zip archive"}
+
+
+def test_a_name_that_is_no_utf_8_is_one_line(tmp_path: Path) -> None:
+    path = archive(tmp_path, {"é.py": b"pass\n"})
+    path.write_bytes(path.read_bytes().replace("é".encode(), b"\xff\xfe"))
+    assert "not a whole zip archive" in refused(unpack_python, path, tmp_path / "out")
+
+
 def test_two_packages_with_one_file(tmp_path: Path) -> None:
     unpack_python(archive(tmp_path, {"p/x.py": b"1"}), tmp_path / "out")
     unpack_python(archive(tmp_path, {"p/x.py": b"1"}), tmp_path / "out")
