@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from tree_sitter import Node
@@ -26,12 +27,22 @@ def bind_target(walk: NameWalk, target: Node, binding: Binding, place: Place) ->
         elif kind == "parenthesized_expression":
             targets += [(part, binding) for part in parts_of(target)]
         elif kind in ("pattern_list", "tuple_pattern", "list_pattern", "tuple"):
-            for position, part in enumerate(parts_of(target)):
-                targets.append((part, replace(binding, unpacked=(*binding.unpacked, position))))
+            targets += [
+                (part, replace(binding, unpacked=(*binding.unpacked, position)))
+                for position, part in _positions(target)
+            ]
         elif kind == "list_splat_pattern":
             targets += [(part, replace(binding, how=Bound.OPAQUE)) for part in parts_of(target)]
         else:
             walk.push(target, place)
+
+
+def _positions(target: Node) -> Iterator[tuple[int, Node]]:
+    """The parts of a tuple with their places, which are counted from the end behind a star."""
+    parts = parts_of(target)
+    behind = next((n for n, part in enumerate(parts) if part.type == "list_splat_pattern"), len(parts))
+    for n, part in enumerate(parts):
+        yield (n if n <= behind else n - len(parts)), part
 
 
 def _bind_attribute(walk: NameWalk, target: Node, binding: Binding, place: Place) -> None:
@@ -62,8 +73,11 @@ def assignment(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
 def named_expression(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
     name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     walk.push(value, place)
+    around = place.scope
+    while around.kind is ScopeKind.COMPREHENSION and around.parent is not None:
+        around = around.parent
     if name is not None:
-        bind_target(walk, name, Binding(Bound.VALUE, node.start_byte, place.block, place.scope, value), place)
+        around.bind(walk.names.text(name), Binding(Bound.VALUE, node.start_byte, place.block, place.scope, value))
 
 
 def type_alias(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
@@ -84,17 +98,22 @@ def for_statement(walk: NameWalk, node: Node, place: Place, _role: Role) -> None
 
 
 def comprehension(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
-    span = (node.start_byte, node.end_byte)
+    """Everything is looked up in a scope of its own, except what the first `for` goes through."""
+    inside = walk.open_inside(ScopeKind.COMPREHENSION, node, place)
+    pushed = []
+    around = place
     for clause in node.named_children:
-        left, right = clause.child_by_field_name("left"), clause.child_by_field_name("right")
-        if clause.type == "for_in_clause" and left is not None:
-            binding = Binding(Bound.ITEM, span[0], span, place.scope, right, only_in_block=True)
-            bind_target(walk, left, binding, place)
-    walk.push_children(node, place)
-
-
-def for_in_clause(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
-    walk.push(node.child_by_field_name("right"), place)
+        if clause.type == "for_in_clause":
+            left, right = clause.child_by_field_name("left"), clause.child_by_field_name("right")
+            if left is not None and right is not None:
+                span = inside.scope.span
+                bind_target(walk, left, Binding(Bound.ITEM, span[0], span, around.scope, right), inside)
+                pushed.append((right, around))
+            around = inside
+        else:
+            pushed.append((clause, inside))
+    for part, where in reversed(pushed):
+        walk.push(part, where)
 
 
 def with_statement(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
@@ -149,7 +168,6 @@ HANDLERS: dict[str, Handler] = {
     "named_expression": named_expression,
     "type_alias_statement": type_alias,
     "for_statement": for_statement,
-    "for_in_clause": for_in_clause,
     "list_comprehension": comprehension,
     "set_comprehension": comprehension,
     "dictionary_comprehension": comprehension,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from mattools_assets.source.scopes import Binding, Bound, Role, Scope, ScopeKind, Span
+from mattools_assets.source.scopes import Binding, Bound, Role, Scope, ScopeKind
 from mattools_assets.source.tree import CodeObject, parts_of
 from mattools_assets.source.walk import Handler, NameWalk, Place
 
@@ -44,7 +44,7 @@ def function_definition(walk: NameWalk, node: Node, place: Place, _role: Role) -
     walk.push(scope.return_hint, outside, Role.HINT)
     parameters = node.child_by_field_name("parameters")
     if parameters is not None:
-        bind_parameters(walk, parameters, scope, scope.span, outside)
+        bind_parameters(walk, parameters, scope, outside)
         if place.scope.kind is ScopeKind.CLASS and not item.has_decorator("staticmethod"):
             _first_parameter(walk, parameters, scope, item)
 
@@ -63,9 +63,7 @@ def _push_body(walk: NameWalk, node: Node, scope: Scope, owner: int) -> None:
         walk.push_children(body, Place(scope, owner, scope.span))
 
 
-def bind_parameters(
-    walk: NameWalk, node: Node, scope: Scope, block: Span, outside: Place, only_in_block: bool = False
-) -> None:
+def bind_parameters(walk: NameWalk, node: Node, scope: Scope, outside: Place) -> None:
     for parameter in parts_of(node):
         hint = parameter.child_by_field_name("type")
         default = parameter.child_by_field_name("value")
@@ -80,8 +78,7 @@ def bind_parameters(
         if name.type == "identifier":
             known = hint or default
             how = Bound.OPAQUE if starred or known is None else Bound.HINT if hint else Bound.VALUE
-            binding = Binding(how, block[0], block, outside.scope, known, only_in_block=only_in_block)
-            scope.bind(walk.names.text(name), binding)
+            scope.bind(walk.names.text(name), Binding(how, scope.span[0], scope.span, outside.scope, known))
 
 
 def _first_parameter(walk: NameWalk, parameters: Node, scope: Scope, item: CodeObject) -> None:
@@ -96,11 +93,11 @@ def _first_parameter(walk: NameWalk, parameters: Node, scope: Scope, item: CodeO
 
 
 def lambda_(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
-    span = (node.start_byte, node.end_byte)
+    inside = walk.open_inside(ScopeKind.LAMBDA, node, place)
+    walk.push(node.child_by_field_name("body"), inside)
     parameters = node.child_by_field_name("parameters")
     if parameters is not None:
-        bind_parameters(walk, parameters, place.scope, span, place, only_in_block=True)
-    walk.push(node.child_by_field_name("body"), place)
+        bind_parameters(walk, parameters, inside.scope, place)
 
 
 def return_statement(walk: NameWalk, node: Node, place: Place, role: Role) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from mattools_assets.source.inference import Inference
 
 MAX_ITEMS = 8
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
 _SAME_ITEMS = frozenset({"list", "sorted", "set", "frozenset", "tuple", "reversed", "iter", "filter", "deque"})
 _EXTERNAL_NODES = frozenset(
     {
@@ -65,17 +67,25 @@ def expression_values(inference: Inference, node: Node, scope: Scope) -> Values:
         return union(inference.values_of(children[0], scope), inference.values_of(children[-1], scope))
     if kind == "boolean_operator":
         return union(*[inference.values_of(child, scope) for child in children])
-    if kind in ("parenthesized_expression", "await", "expression_list", "assignment", "named_expression", "type"):
+    if kind in ("parenthesized_expression", "await", "assignment", "named_expression", "type"):
         return inference.values_of(children[-1], scope) if len(children) <= 2 and children else UNKNOWN
     if kind in ("list", "set"):
         return (Items(union(*[_element(inference, child, scope) for child in children[:MAX_ITEMS]])),)
     if kind == "list_splat" and children:  # the grammar reads `*x.y` as `(*x).y`
         return inference.values_of(children[0], scope)
-    if kind == "tuple":
-        return (Parts(tuple(inference.values_of(child, scope) for child in children[:MAX_ITEMS])),)
+    if kind in ("tuple", "expression_list"):
+        return _tuple(inference, children, scope)
     if kind in ("list_comprehension", "set_comprehension", "generator_expression"):
-        return (Items(inference.values_of(children[0], scope)),)
+        return (Items(inference.values_of(children[0], scope.file.inner_scopes.get(node.id, scope))),)
     return UNKNOWN
+
+
+def _tuple(inference: Inference, children: Sequence[Node], scope: Scope) -> Values:
+    """A tuple whose places are known, or one with a star in it, whose are not."""
+    values = [_element(inference, child, scope) for child in children[:MAX_ITEMS]]
+    if any(child.type == "list_splat" for child in children):
+        return (Items(union(*values)),)
+    return (Parts((*values, *[UNKNOWN] * (len(children) - len(values)))),)
 
 
 def _element(inference: Inference, node: Node, scope: Scope) -> Values:
@@ -127,8 +137,8 @@ def _subscript(inference: Inference, node: Node, scope: Scope) -> Values:
                 found.append((value,))
             case Items() | Parts() if keys and keys[0].type == "slice":
                 found.append((value,))
-            case Parts() if keys and keys[0].type == "integer":
-                found.append(inference.part((value,), int(_text(keys[0], scope), 0)))
+            case Parts() if keys and _WHOLE_NUMBER.fullmatch(_text(keys[0], scope)):
+                found.append(inference.part((value,), int(_text(keys[0], scope))))
             case Mapping(values=inner):
                 found.append(inner)
             case Instance():

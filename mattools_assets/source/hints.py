@@ -86,6 +86,8 @@ def described_values(inference: Inference, node: Node, scope: Scope, receiver: i
         if kind == "generic_type" and inner and inner[0].type == "type_parameter":
             inner = parts_of(inner[0])
         name = _text(children[0], scope).rpartition(".")[2]
+        if name in ("tuple", "Tuple") and _text(inner[-1], scope) == "...":
+            name = "Sequence"
         if _is_container(name):
             return _wrap(name, [inference.hint_values(child, scope, receiver) for child in inner])
         return inference.hint_values(children[0], scope, receiver)

@@ -109,10 +109,12 @@ class Inference:
         return union(*[value.values if isinstance(value, Items) else (value,) for value in values])
 
     def part(self, values: Values, position: int) -> Values:
+        """What stands at that place of a tuple, from the end when it is negative; of others, any item."""
         found: list[Values] = []
         for value in values:
             if isinstance(value, Parts):
-                found.append(value.values[position] if position < len(value.values) else UNKNOWN)
+                places = range(-len(value.values), len(value.values))
+                found.append(value.values[position] if position in places else UNKNOWN)
             else:
                 found.append(self.items((value,)))
         return union(*found)

@@ -8,16 +8,21 @@ from mattools_assets.source.scopes import Binding, Scope, ScopeKind
 def lookup(name: str, scope: Scope, at: int) -> list[Binding]:
     """The bindings that `name` can have at byte `at` of `scope`, the latest first; empty when there is none."""
     here: Scope | None = scope
+    is_at_place = True  # no function body that runs later lies between
     while here is not None:
         if here is scope or here.kind is not ScopeKind.CLASS:
+            elsewhere = here.elsewhere.get(name)
+            if elsewhere is not None:
+                here, is_at_place = elsewhere, False
             found = here.bindings.get(name)
             if found:
-                holding = visible(found, at if here is scope else here.span[1])
+                holding = visible(found, at if is_at_place else here.span[1])
                 if holding:
                     return holding
                 late = [binding for binding in found if not binding.only_in_block]
                 if late and here.kind is ScopeKind.FUNCTION:  # bound further down: a loop, or a mistake
                     return late
+        is_at_place = is_at_place and here.kind.is_inside_expression
         here = here.parent
     return []
 

@@ -23,11 +23,18 @@ class Role(IntEnum):
 
 
 class ScopeKind(StrEnum):
-    """What opens a scope. Comprehensions and lambdas open none here: their names hold only in their own span."""
+    """What opens a scope. Only the first three are objects of the tree."""
 
     MODULE = "module"
     CLASS = "class"
     FUNCTION = "function"
+    LAMBDA = "lambda"
+    COMPREHENSION = "comprehension"
+
+    @property
+    def is_inside_expression(self) -> bool:
+        """True for scopes that are part of a statement of the scope around them."""
+        return self in (ScopeKind.LAMBDA, ScopeKind.COMPREHENSION)
 
 
 class Bound(StrEnum):
@@ -50,7 +57,7 @@ class Binding:
 
     `start`: byte from which it holds. `block`: the statements that it stands among; inside them it hides what was
     bound before. `scope`: where the names in `node` are looked up. `unpacked`: places in nested tuples that the value
-    is taken from. `only_in_block`: holds nowhere else (a comprehension's variable, a narrowed type).
+    is taken from, negative behind a star. `only_in_block`: holds nowhere else (a narrowed type).
     """
 
     how: Bound
@@ -68,8 +75,9 @@ class Binding:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Scope:
-    """A module, class or function body with the names it binds. `object` is the index of its object in the tree.
+    """A module, class or function body, lambda or comprehension with the names it binds.
 
+    `object` is the index of its object in the tree, for a lambda or comprehension that of the object around it.
     `attributes` of a class are those that its methods set on their first parameter.
     """
 
@@ -113,7 +121,8 @@ class Mention:
 class FileNames:
     """All scopes and mentions of a file; `data` is the UTF-8 text that the nodes' offsets refer to.
 
-    `quoted_hints` maps the id of a string node that stands where a type hint does to the syntax inside it.
+    `quoted_hints` maps the id of a string node that stands where a type hint does to the syntax inside it,
+    `inner_scopes` the id of a comprehension to its scope.
     """
 
     place: int
@@ -121,6 +130,7 @@ class FileNames:
     scopes: list[Scope] = field(default_factory=list)
     mentions: list[Mention] = field(default_factory=list)
     quoted_hints: dict[int, Node] = field(default_factory=dict)
+    inner_scopes: dict[int, Scope] = field(default_factory=dict)
     large_literals: list[Node] = field(default_factory=list)
 
     def text(self, node: Node) -> str:

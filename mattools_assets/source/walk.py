@@ -55,6 +55,12 @@ class NameWalk:
         self.names.scopes.append(scope)
         return scope
 
+    def open_inside(self, kind: ScopeKind, node: Node, place: Place) -> Place:
+        """The inside of a lambda or comprehension, with a new scope."""
+        scope = Scope(kind, self.names, place.owner, place.scope, (node.start_byte, node.end_byte))
+        self.names.inner_scopes[node.id] = scope
+        return Place(scope, place.owner, place.block)
+
     def push(self, node: Node | None, place: Place, role: Role = Role.USE) -> None:
         """Has `node` visited next."""
         if node is not None:

@@ -27,6 +27,8 @@ def analysed(folder: Path, **files: str) -> dict[tuple[str, str], str]:
     return edges(analyse(folder))
 
 
+TWO = "class A:\n  def f(self): pass\nclass B:\n  def f(self): pass\n"
+
 CASES = {
     "local function": ("def f(): pass\ndef g(): return f()", {("m:g", "m:f"): "exact"}),
     "statement at module level": ("def f(): pass\nf()", {("m:", "m:f"): "exact"}),
@@ -148,6 +150,70 @@ CASES = {
             ("m:g", "m:B"): "exact",
             ("m:g", "m:A.copy"): "typed",
             ("m:g", "m:B.f"): "typed",
+        },
+    ),
+    "a tuple without parentheses, taken apart": (
+        TWO + "def two(): return A(), B()\ndef g():\n  a, b = two()\n  b.f()\ndef h():\n  a, b = A(), B()\n  a.f()",
+        {
+            ("m:two", "m:A"): "exact",
+            ("m:two", "m:B"): "exact",
+            ("m:g", "m:two"): "exact",
+            ("m:g", "m:B.f"): "typed",
+            ("m:h", "m:A"): "exact",
+            ("m:h", "m:B"): "exact",
+            ("m:h", "m:A.f"): "typed",
+        },
+    ),
+    "a tuple without parentheses is none of its parts": (
+        TWO + "def g():\n  x = 1, B()\n  x.f()",
+        {("m:g", "m:B"): "exact"},
+    ),
+    "places behind a star count from the end": (
+        TWO + "def g():\n  *a, b = A(), A(), B()\n  b.f()\ndef h():\n  (A(), A(), B())[-1].f()",
+        {
+            ("m:g", "m:A"): "exact",
+            ("m:g", "m:B"): "exact",
+            ("m:g", "m:B.f"): "typed",
+            ("m:h", "m:A"): "exact",
+            ("m:h", "m:B"): "exact",
+            ("m:h", "m:B.f"): "typed",
+        },
+    ),
+    "a tuple with a star in it has no known places": (
+        TWO + "def g(many):\n  a, b = *many, A()\n  a.f()",
+        {("m:g", "m:A"): "exact", ("m:g", "m:A.f"): "typed"},
+    ),
+    "any place of a tuple as long as one likes": (
+        "class A:\n  def f(self): pass\ndef g(many: tuple[A, ...]): many[-1].f()",
+        {("m:g", "m:A"): "exact", ("m:g", "m:A.f"): "typed"},
+    ),
+    "an index that is no number of places": (
+        "class A: pass\ndef g(): (A(), 1)[1j]; (A(), 1)[0x1]",
+        {("m:g", "m:A"): "exact"},
+    ),
+    "a global name that is only read": (
+        "def f(): pass\ndef o(f):\n  def i():\n    global f\n    def j(): f()\n    f()",
+        {("m:o.i", "m:f"): "exact", ("m:o.i.j", "m:f"): "exact"},
+    ),
+    "comprehensions and lambdas in a class body do not see its names": (
+        "def f(): pass\nclass A:\n  def f(self): pass\n  x = [f() for i in 'abc']\n"
+        "class B:\n  def f(self): pass\n  x = lambda: f()",
+        {("m:A", "m:f"): "exact", ("m:B", "m:f"): "exact"},
+    ),
+    "what the first `for` goes through and defaults of a lambda belong outside": (
+        "def f(): pass\nclass A:\n  def f(self): pass\n  x = [i for i in f()]\n  y = lambda f=f: f()\n"
+        "def g(): return [f for f in f()]\ndef h(): return [f for i in 'ab' for f in f()]",
+        {("m:A", "m:A.f"): "exact", ("m:g", "m:f"): "exact"},
+    ),
+    "a walrus inside a comprehension binds around it": (
+        TWO + "def g(many):\n  y = [x.f() for z in many if (x := A())]\ndef h(many):\n"
+        "  x = B()\n  y = [z for z in many if (x := A())]\n  x.f()",
+        {
+            ("m:g", "m:A"): "exact",
+            ("m:g", "m:A.f"): "typed",
+            ("m:h", "m:A"): "exact",
+            ("m:h", "m:B"): "exact",
+            ("m:h", "m:A.f"): "typed",
         },
     ),
     "a class that is its own base": ("class A(A): \n  def f(self): self.g()", {("m:A", "m:A"): "exact"}),
