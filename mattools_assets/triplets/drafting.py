@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from mattools_assets.questions.own import OwnQuestionError, read_entry
 from mattools_assets.triplets.prompts import properties_prompt, question_prompt, solution_prompt
 from mattools_assets.triplets.unit_tests import UnitTest
 from resources.llm.answer import Answer
+from resources.llm.bodies import parse
 from resources.outcomes import Status
 
 TOPIC = "unit tests"
@@ -105,8 +105,8 @@ def _tagged(text: str, tag: str) -> str:
 
 def _object(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        found = parse(text.encode("utf-8", "replace"))
+    except ValueError as error:
         raise _NoDraft(Status.UNPARSEABLE, f"properties: not JSON: {str(error)[:200]}") from None
     if not isinstance(found, dict) or not found or not all(isinstance(item, dict) for item in found.values()):
         raise _NoDraft(Status.UNPARSEABLE, "properties: not an object of properties")

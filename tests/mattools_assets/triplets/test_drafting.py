@@ -100,6 +100,8 @@ def test_the_model_is_asked_as_it_takes_it_and_money_is_announced(
     [
         (ScriptedServer(plays("not json")), Status.UNPARSEABLE, "properties: not JSON", 1),
         (ScriptedServer(plays("[1]")), Status.UNPARSEABLE, "not an object of properties", 1),
+        (ScriptedServer(plays("[" * 9000)), Status.UNPARSEABLE, "properties: not JSON", 1),
+        (ScriptedServer(plays('{"a": ' + "9" * 5000 + "}")), Status.UNPARSEABLE, "properties: not JSON", 1),
         (ScriptedServer(plays(question=" ")), Status.UNPARSEABLE, "nothing between <question>", 2),
         (ScriptedServer({"Name": [Turn("")]}), Status.EMPTY, "properties", 1),
         (ScriptedServer({"Name": [Turn("<properties>{", finish="length")]}), Status.TRUNCATED, "properties", 1),
