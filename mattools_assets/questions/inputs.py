@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import lzma
 import os
 import shutil
 import tarfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 PREFIX = "tool_source_code/pymatgen-analysis-defects/tests/test_files"
 INSIDE = "tests/test_files"
+_DAMAGED = (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError, ValueError, OverflowError)
 
 
 class InputFilesError(ValueError):
@@ -45,17 +48,31 @@ def read_folder(folder: Path) -> InputFiles:
 
 def unpack(archive: Path, data: Path) -> InputFiles:
     """The files of a tar archive that holds `tests/test_files`, unpacked once under the data folder."""
-    digest = hashlib.sha256(archive.read_bytes()).hexdigest()[:16]
-    folder = data / "mattools" / f"test-files-{digest}"
-    if not folder.exists():
-        beside = folder.with_name(f"{folder.name}.{os.getpid()}.new")
-        shutil.rmtree(beside, ignore_errors=True)
-        beside.mkdir(parents=True)
-        try:
-            with tarfile.open(archive) as content:
-                content.extractall(beside, filter="data")
-        except (tarfile.TarError, OSError) as error:
-            shutil.rmtree(beside, ignore_errors=True)
-            raise InputFilesError(f"{archive}: cannot be unpacked: {error}") from None
-        beside.rename(folder)
+    try:
+        digest = hashlib.sha256(archive.read_bytes()).hexdigest()[:16]
+        folder = data / "mattools" / f"test-files-{digest}"
+        if not folder.exists():
+            _extract(archive, folder)
+    except _DAMAGED as error:
+        raise InputFilesError(f"{archive}: cannot be unpacked ({_short(error)}); download it again") from None
+    if not (folder / INSIDE).is_dir():
+        raise InputFilesError(f"{archive}: holds no folder {INSIDE}; take the archive that MatTools publishes")
     return read_folder(folder / INSIDE)
+
+
+def _extract(archive: Path, folder: Path) -> None:
+    """Unpacks into `folder`, which is there only once it is whole."""
+    beside = folder.with_name(f"{folder.name}.{os.getpid()}.new")
+    shutil.rmtree(beside, ignore_errors=True)
+    beside.mkdir(parents=True)
+    try:
+        with tarfile.open(archive) as content:
+            content.extractall(beside, filter="data")
+        beside.rename(folder)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _short(error: Exception) -> str:
+    """The first line: for what is no archive at all, Python lists each kind that it is not."""
+    return str(error).partition("\n")[0].rstrip(":") or type(error).__name__

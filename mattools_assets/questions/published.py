@@ -7,7 +7,6 @@ and code are data here and are never part of the project; the code runs in the s
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any
 from mattools_assets.questions.contract import Question
 from mattools_assets.questions.inputs import InputFiles
 from mattools_assets.questions.json_lines import read_objects
+from resources.strict_json import JsonError, is_whole, parse
 
 TOPIC = "defects (published)"
 SEGMENTS = Path("src/question_segments/pymatgen_analysis_defects")
@@ -90,31 +90,42 @@ def _from_checkout(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise PublishedQuestionError(f"{path}: cannot be read ({error}): take the published file as it is") from None
+        raise _fault(path, f"cannot be read ({error})") from None
 
 
 def _properties(path: Path) -> Any:
     text = _read(path)
     try:
-        described = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise PublishedQuestionError(f"{path}: not JSON ({error}): take the published file as it is") from None
+        described = parse(text)
+    except JsonError as error:
+        raise _fault(path, str(error)) from None
     if not isinstance(described, dict):
-        raise PublishedQuestionError(f"{path}: must be a JSON object: take the published file as it is")
+        raise _fault(path, "must be a JSON object")
     return described.get("properties")
+
+
+def _fault(where: Path | str, what: str) -> PublishedQuestionError:
+    return PublishedQuestionError(f"{where}: {what}: take the published file as it is")
 
 
 def _question(entry: dict[str, Any], where: str, files: InputFiles) -> PublishedQuestion:
     for field in ("question_id", "question", "verification_source"):
         if not isinstance(entry.get(field), str) or not entry[field].strip():
-            raise PublishedQuestionError(f"{where}: {field} is missing or empty: take the published file as it is")
+            raise _fault(where, f"{field} is missing or empty")
+        if not is_whole(entry[field]):
+            raise _fault(where, f"{field} holds half a character")
     properties = entry.get("properties")
     if properties is None:
         properties = {name: {} for name in _ASKED.findall(entry["question"])}
     if not isinstance(properties, dict) or not properties:
-        raise PublishedQuestionError(f"{where}: properties is missing or empty: take the published file as it is")
+        raise _fault(where, "properties is missing or empty")
+    for name in properties:
+        if not name.strip() or not is_whole(name):
+            raise _fault(where, f"{name!a} is no name of a property")
+    if not isinstance(entry.get("data_files_here", True), bool):
+        raise _fault(where, "data_files_here must be true or false")
     if f"def {entry['question_id']}(" not in entry["verification_source"]:
         raise PublishedQuestionError(f"{where}: verification_source does not define {entry['question_id']}()")
     question = Question(
@@ -123,6 +134,6 @@ def _question(entry: dict[str, Any], where: str, files: InputFiles) -> Published
         text=entry["question"],
         properties=tuple(properties),
         files=files.named_in(entry["question"]),
-        data_at_hand=bool(entry.get("data_files_here", True)),
+        data_at_hand=entry.get("data_files_here", True),
     )
     return PublishedQuestion(question, entry["verification_source"])

@@ -29,7 +29,8 @@ UNVERIFIED = "unverified"
 
 @dataclass
 class Results:
-    """The verdicts of one run on disk; safe for several threads. A line that a killed run tore is ignored."""
+    """The verdicts of one run on disk; safe for several threads. A line that cannot be read is ignored, as a killed run
+    may tear one."""
 
     path: Path
 
@@ -37,11 +38,11 @@ class Results:
         self._lock = threading.Lock()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.rows: dict[str, dict[str, Any]] = {}
-        for line in self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else ():
+        for line in self.path.read_bytes().split(b"\n") if self.path.exists() else ():
             try:
                 row = json.loads(line)
                 self.rows[row["digest"]] = row
-            except (json.JSONDecodeError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 continue
 
     def add(self, row: dict[str, Any]) -> None:

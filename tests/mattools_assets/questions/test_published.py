@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -84,12 +85,16 @@ def test_checkout(tmp_path: Path) -> None:
     ("content", "says"),
     [
         ("", "no questions"),
-        ("{", "line 1: not JSON"),
+        ("{", "line 1: not whole JSON"),
         ("[]", "one JSON object a line"),
         (json.dumps(entry(question="")), "question is missing"),
         (json.dumps(entry(properties={})), "properties is missing"),
         (json.dumps(entry(question_id="test_c")), "does not define test_c()"),
         ("\n".join([json.dumps(entry())] * 2), "occurs twice"),
+        (json.dumps(entry(question="\ud800")), "question holds half a character"),
+        (json.dumps(entry(properties={"\ud800": {}})), "'\\ud800' is no name of a property"),
+        (json.dumps(entry(properties={"": {}})), "'' is no name of a property"),
+        (json.dumps(entry(data_files_here="false")), "data_files_here must be true or false"),
     ],
 )
 def test_bad_questions(tmp_path: Path, content: str, says: str) -> None:
@@ -134,6 +139,42 @@ def test_unpacking(tmp_path: Path) -> None:
     assert unpack(path, tmp_path).files["a.vasp"].stat().st_mtime_ns == before
 
 
+def test_an_archive_of_something_else_is_named(tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.tar.xz", "other/a")
+    for _ in range(2):  # the second time it lies unpacked
+        with pytest.raises(InputFilesError, match=r"a\.tar\.xz: holds no folder tests/test_files"):
+            unpack(path, tmp_path / "data")
+
+
+@pytest.mark.parametrize("kind", ["xz", "gz", "bz2"])
+def test_a_damaged_archive_is_one_line_wherever_it_is(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"a.tar.{kind}"
+    noise = random.Random(0).randbytes(3_000)
+    with tarfile.open(path, f"w:{kind}") as content:
+        info = tarfile.TarInfo("tests/test_files/a")
+        info.size = len(noise)
+        content.addfile(info, io.BytesIO(noise))
+    whole = path.read_bytes()
+    step = len(whole) // 25
+    cut = [whole[:place] for place in range(0, len(whole) - 40, step)]
+    wrong = [whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :] for place in range(12, len(whole), step)]
+    said = []
+    for number, damaged in enumerate([b"no archive", *cut, *wrong]):
+        path.write_bytes(damaged)
+        try:
+            unpack(path, tmp_path / "data" / str(number))
+        except InputFilesError as error:
+            said.append(str(error))
+    assert len(said) > 25
+    assert all(line.startswith(f"{path}: cannot be unpacked (") and "\n" not in line for line in said)
+    assert list((tmp_path / "data").rglob("*.new")) == []
+
+
+def test_what_is_there_in_an_archives_place_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputFilesError, match="cannot be unpacked"):
+        unpack(tmp_path, tmp_path / "data")
+
+
 def test_an_archive_that_climbs_out_is_refused(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     path = archive(tmp_path / "a.tar.xz", "../../../evil")
@@ -167,10 +208,11 @@ def test_runs_in_both_forms(tmp_path: Path) -> None:
     ("content", "says"),
     [
         ("", "no answers"),
-        ("{", "line 1: not JSON"),
+        ("{", "line 1: not whole JSON"),
         ("5", "line 1: write one JSON object a line"),
-        ("[" * 100_000, "line 1: not JSON"),
-        ("9" * 5_000, "line 1: not JSON"),
+        ("[" * 100_000, "line 1: nested too deeply"),
+        ("9" * 5_000, "line 1: a number has too many digits"),
+        ('{"question_id": "a", "question_id": "b"}', "line 1: the key 'question_id' is there twice"),
         ('{"question_id": "a"}', "function_name is missing"),
         ('{"question_id": 3}', "question_id or question_file_path is missing"),
         ('{"question_id": "a", "function_name": "", "function": ""}\n' * 2, "a second answer to 'a'"),
@@ -184,12 +226,24 @@ def test_bad_runs(tmp_path: Path, content: str, says: str) -> None:
     assert says in str(error.value)
 
 
+@pytest.mark.parametrize("text", ["a\u2028b", "a\u2029b", "a\x85b"])
+@pytest.mark.parametrize(("start", "end"), [("", "\n"), ("\ufeff", "\r\n")])
+def test_a_line_ends_at_its_line_break_alone(tmp_path: Path, text: str, start: str, end: str) -> None:
+    lines = [json.dumps(entry(question=text), ensure_ascii=False)]
+    lines += [json.dumps(entry(question_id="test_b", verification_source="def test_b(p): 1"))]
+    path = tmp_path / "questions.jsonl"
+    path.write_bytes((start + "".join(line + end for line in lines)).encode())
+    first, second = read_published(path, InputFiles())
+    assert (first.question.text, second.question.id) == (text, "test_b")
+
+
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
         ("new_unit_test.py", None, "cannot be read"),
         ("question.txt", b"\xff", "cannot be read"),
-        ("properties.json", b"[" * 100_000, "not JSON"),
+        ("properties.json", b"[" * 100_000, "nested too deeply"),
+        ("properties.json", b'{"properties": {}, "properties": {}}', "the key 'properties' is there twice"),
         ("properties.json", b"[1]", "must be a JSON object"),
     ],
 )
@@ -205,11 +259,11 @@ def test_bad_checkouts(tmp_path: Path, name: str, content: bytes | None, says: s
     assert f"{folder / name}: {says}" in str(error.value)
 
 
-def test_results_survive_a_torn_line(tmp_path: Path) -> None:
+def test_results_survive_torn_and_damaged_lines(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "run.jsonl"
     Results(path).add({"digest": "a"})
-    with path.open("a") as file:
-        file.write('{"digest": "b", "pa')
+    with path.open("ab") as file:
+        file.write(b"\xff\n[5]\n" + b"[" * 100_000 + b"\n" + b"9" * 5_000 + b'\n{"digest": "b", "pa')
     results = Results(path)
     assert set(results.rows) == {"a"}
     results.add({"digest": "c"})
