@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from mattools_assets.source.errors import SourceError
+from mattools_assets.source.reading import readable
 from mattools_assets.source.unpack import unpack_python
 
 WHEEL_PYTHON = "3.11"
@@ -70,7 +71,7 @@ def from_folder(path: Path) -> Obtained:
     while (root / "__init__.py").exists() and root.parent != root:
         root = root.parent
     under = path.relative_to(root).as_posix()
-    return Obtained(root, "" if under == "." else under, "folder", (Part(path.name, "", ""),))
+    return Obtained(root, "" if under == "." else under, "folder", (Part(readable(path.name), "", ""),))
 
 
 def from_wheels(packages: Sequence[Package], cache: Path) -> Obtained:

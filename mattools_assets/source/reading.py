@@ -38,7 +38,10 @@ def read_files(root: Path, under: str = "") -> tuple[list[SourceFile], list[Prob
     problems: list[Problem] = []
     first_with: dict[str, str] = {}
     for path in _python_files(root / under):
-        name = path.relative_to(root).as_posix()
+        name = readable(path.relative_to(root).as_posix())
+        if name != path.relative_to(root).as_posix():
+            message = "the path is not UTF-8; bytes that do not fit are written as \\x and two digits"
+            problems.append(Problem(name, 0, ProblemKind.ENCODING, message))
         file = _read(path, name, problems)
         if file is None:
             continue
@@ -65,7 +68,9 @@ def _is_skipped(folder: Path) -> bool:
 
 def _read(path: Path, name: str, problems: list[Problem]) -> SourceFile | None:
     if path.is_symlink():
-        problems.append(Problem(name, 0, ProblemKind.LINK, f"a symbolic link to {path.readlink()}, not followed"))
+        problems.append(
+            Problem(name, 0, ProblemKind.LINK, f"a symbolic link to {readable(str(path.readlink()))}, not followed")
+        )
         return None
     try:
         data = path.read_bytes()
@@ -87,11 +92,16 @@ def decode(data: bytes) -> tuple[str, str | None]:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         text, trouble = data.decode(encoding), None
-    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+    except (SyntaxError, UnicodeError, LookupError) as error:
         text, trouble = data.decode("latin-1"), f"{_one_line(error)}; read as Latin-1"
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text, trouble
+
+
+def readable(path: str) -> str:
+    """A path as text that every table can hold: bytes that are not UTF-8 become `\\x` and two digits."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _one_line(error: Exception) -> str:

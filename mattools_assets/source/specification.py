@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from mattools_assets.source.obtain import (
     from_folder,
     from_wheels,
 )
-from mattools_assets.source.reading import read_files
+from mattools_assets.source.reading import read_files, readable
 
 FORMS = "name==version,…, folder:PATH or git:PATH@COMMIT"
 
@@ -32,7 +34,8 @@ class Specification:
     def __str__(self) -> str:
         if self.folder is None:
             return ",".join(f"{package.name}=={package.version}" for package in self.packages)
-        return f"git:{self.folder}@{self.commit}" if self.commit else f"folder:{self.folder}"
+        folder = readable(str(self.folder))
+        return f"git:{folder}@{self.commit}" if self.commit else f"folder:{folder}"
 
     def obtain(self, cache: Path) -> Obtained:
         """The source, fetched below `cache` where it is not a folder. Raises SourceError."""
@@ -74,5 +77,15 @@ def parse_specification(text: str) -> Specification:
     elif not colon:
         parts = [part.strip().partition("==") for part in text.split(",")]
         if all(name and equals and version for name, equals, version in parts):
+            _refuse_repeated([name for name, _, _ in parts], text)
             return Specification(tuple(Package(name, version) for name, _, version in parts))
     raise SourceError(f"CONDMAT_TOOL_SOURCE={text!r}: names no source; write it as {FORMS}")
+
+
+def _refuse_repeated(names: Sequence[str], text: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        normal = re.sub(r"[-_.]+", "-", name).lower()
+        if normal in seen:
+            raise SourceError(f"CONDMAT_TOOL_SOURCE={text!r}: lists {name} more than once; list each package once")
+        seen.add(normal)

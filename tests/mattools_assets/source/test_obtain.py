@@ -174,6 +174,13 @@ def test_a_line_that_names_none(text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("second", ["pymatgen==2024.8.9", "pymatgen==2023.1", "PyMatGen==2024.8.9"])
+def test_a_line_that_names_a_package_twice(second: str) -> None:
+    message = refused(parse_specification, f"pymatgen==2024.8.9,{second}")
+    assert message.startswith("CONDMAT_TOOL_SOURCE=")
+    assert message.endswith(f"lists {second.partition('=')[0]} more than once; list each package once")
+
+
 def test_a_folders_identity_is_its_contents(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text("x = 1\n")
     named = parse_specification(f"folder:{tmp_path}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from mattools_assets.source.errors import SourceError
 from mattools_assets.source.project import Project, analyse
 from mattools_assets.source.reading import decode
+from mattools_assets.source.specification import parse_specification
 from mattools_assets.source.tree import CodeObject
 
 # Shared with the live tests, and no package installs it.
@@ -121,6 +123,8 @@ def test_two_definitions_on_one_line_keep_apart(tmp_path: Path) -> None:
         ("# -*- coding: latin-1 -*-\ndef é(): pass\n".encode("latin-1"), "é", None),
         (b"\xef\xbb\xbfdef f(): pass\n", "f", None),
         (b"# coding: no-such-code\ndef f(): pass\n", "f", "encoding"),
+        (b"# coding: undefined\ndef f(): pass\n", "f", "encoding"),
+        (b"# coding: punycode\ndef f(): pass\n", "f", "encoding"),
         (b"def f():\n    '''\xff\xfe'''\n", "f", "encoding"),
         (b"def f():\r\n    pass\r\ndef g(): pass\r\n", "g", None),
         (b"x = 1\rdef f(): pass\r", "f", None),
@@ -140,6 +144,26 @@ def test_every_byte_string_decodes() -> None:
 def test_a_lone_surrogate_reaches_the_table(tmp_path: Path) -> None:
     project = analysed(tmp_path, 'def f():\n    "\\ud800 é"\n')
     assert project.code_objects().column("docstring").to_pylist()[-1] == "\\ud800 é"
+
+
+def test_paths_that_are_no_utf_8_are_read_and_listed(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("this file system has only names in UTF-8")
+    for name in (b"m.py", b"n\xff.py"):
+        (folder / os.fsdecode(name)).write_text(f"def f(): pass\nx = {len(name)}\n")
+    project = analyse(tmp_path)
+    names = [r"caf\xe9/m.py", r"caf\xe9/n\xff.py"]
+    assert [item["file"] for item in project.code_objects().to_pylist() if item["name"] == "f"] == names
+    assert [(row["file"], row["kind"]) for row in project.problem_table().to_pylist()] == [
+        (name, "encoding") for name in names
+    ]
+    assert parse_specification(f"folder:{tmp_path}").identity().startswith("folder:")
+    named = parse_specification(f"folder:{folder}")
+    assert str(named) == rf"folder:{tmp_path}/caf\xe9"
+    assert named.obtain(tmp_path).parts[0].name == r"caf\xe9"
 
 
 def test_empty_identical_linked_and_hidden_files(tmp_path: Path) -> None:
