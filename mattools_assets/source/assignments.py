@@ -157,12 +157,6 @@ def nonlocal_statement(walk: NameWalk, node: Node, place: Place, _role: Role) ->
             place.scope.elsewhere[name] = scope
 
 
-def dotted_name(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
-    """A plain name in a `match` pattern is bound by it."""
-    if node.named_child_count == 1:
-        place.scope.bind(walk.names.text(node), Binding(Bound.OPAQUE, node.start_byte, place.block, place.scope))
-
-
 HANDLERS: dict[str, Handler] = {
     "assignment": assignment,
     "named_expression": named_expression,
@@ -177,5 +171,4 @@ HANDLERS: dict[str, Handler] = {
     "except_clause": except_clause,
     "global_statement": global_statement,
     "nonlocal_statement": nonlocal_statement,
-    "dotted_name": dotted_name,
 }

@@ -13,6 +13,8 @@ def linearise(index: int, bases: Sequence[int], order_of: Callable[[int], Sequen
 
     Each outside base is `OUTSIDE_BASE`. Where Python would refuse the bases, the order is as near as can be.
     """
+    if len(bases) == 1:  # as `_merge` would, without its comparisons: chains can be long
+        return (index, *[item for item in (order_of(bases[0]) if bases[0] != OUTSIDE_BASE else bases) if item != index])
     sequences = [list(order_of(base)) if base != OUTSIDE_BASE else [base] for base in bases]
     return (index, *[item for item in _merge([*sequences, list(bases)]) if item != index])
 

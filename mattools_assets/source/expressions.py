@@ -69,6 +69,8 @@ def expression_values(inference: Inference, node: Node, scope: Scope) -> Values:
         return union(*[inference.values_of(child, scope) for child in children])
     if kind in ("parenthesized_expression", "await", "assignment", "named_expression", "type"):
         return inference.values_of(children[-1], scope) if len(children) <= 2 and children else UNKNOWN
+    if kind == "dotted_name":
+        return _dotted(inference, children, scope)
     if kind in ("list", "set"):
         return (Items(union(*[_element(inference, child, scope) for child in children[:MAX_ITEMS]])),)
     if kind == "list_splat" and children:  # the grammar reads `*x.y` as `(*x).y`
@@ -86,6 +88,15 @@ def _tuple(inference: Inference, children: Sequence[Node], scope: Scope) -> Valu
     if any(child.type == "list_splat" for child in children):
         return (Items(union(*values)),)
     return (Parts((*values, *[UNKNOWN] * (len(children) - len(values)))),)
+
+
+def _dotted(inference: Inference, names: Sequence[Node], scope: Scope) -> Values:
+    """Names joined by dots in a `match` pattern, which are no attributes to the grammar."""
+    values = inference.values_of(names[0], scope)
+    for name in names[1:]:
+        members = [inference.members(value, _text(name, scope)) or UNKNOWN for value in values]
+        values = inference.read(values, union(*members))
+    return values
 
 
 def _element(inference: Inference, node: Node, scope: Scope) -> Values:

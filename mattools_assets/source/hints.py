@@ -72,7 +72,7 @@ _OTHERS = frozenset({"tuple", "Tuple", "type", "Type", "Callable", "Literal"})
 
 def described_values(inference: Inference, node: Node, scope: Scope, receiver: int) -> Values:
     kind, children = node.type, parts_of(node)
-    if kind in ("identifier", "attribute"):
+    if kind in ("identifier", "attribute", "dotted_name"):
         return _plain_hint(inference, node, scope, receiver)
     if kind in ("type", "parenthesized_expression", "module", "expression_statement") and children:
         return inference.hint_values(children[0], scope, receiver)

@@ -32,7 +32,8 @@ def import_from(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
     path = text.lstrip(".")
     module = walk.modules.absolute(walk.names.place, len(text) - len(path), path)
     if any(child.type == "wildcard_import" for child in node.named_children):
-        place.scope.star_imports.append(module)
+        star = Binding(Bound.IMPORT, node.end_byte, place.block, place.scope, module=module)
+        place.scope.star_imports.append(star)
     for child in node.children_by_field_name("name"):
         member = child.child_by_field_name("name") or child
         alias = child.child_by_field_name("alias") or member

@@ -13,7 +13,7 @@ from tree_sitter import Node
 from mattools_assets.source.classes import OUTSIDE_BASE, linearise
 from mattools_assets.source.expressions import expression_values
 from mattools_assets.source.hints import described_values
-from mattools_assets.source.lookup import enclosing_class, lookup, star_imports, visible
+from mattools_assets.source.lookup import enclosing_class, lookup, visible
 from mattools_assets.source.modules import Modules
 from mattools_assets.source.scopes import Binding, Bound, FileNames, Scope, ScopeKind
 from mattools_assets.source.tree import CodeObject, Kind
@@ -64,11 +64,6 @@ class Inference:
         bindings = lookup(name, scope, at)
         if bindings:
             return union(*[self.binding_values(binding) for binding in bindings])
-        for starred in star_imports(scope):
-            if starred is not None and not name.startswith("_"):
-                found = self.module_member(starred, name)
-                if found:
-                    return found
         return (External(name),) if name in _BUILTINS else UNKNOWN
 
     def binding_values(self, binding: Binding) -> Values:
@@ -147,22 +142,22 @@ class Inference:
             return UNKNOWN
         scope = self.files[place].scopes[0]
         found = scope.bindings.get(name)
-        if found:
-            return union(*[self.binding_values(binding) for binding in visible(found, scope.span[1])])
-        for starred in scope.star_imports:
-            if starred is not None and not name.startswith("_"):
-                values = self.module_member(starred, name)
-                if values:
-                    return values
-        return UNKNOWN
+        return union(*[self.binding_values(binding) for binding in visible(found, scope.span[1])]) if found else UNKNOWN
 
     def order(self, index: int) -> tuple[int, ...]:
-        """Method resolution order of a class, itself first."""
-        known = self._orders.get(index)
-        if known is None:
-            self._orders[index] = (index,)  # for a class that is its own ancestor
-            known = self._orders[index] = linearise(index, self._bases(index), self.order)
-        return known
+        """Method resolution order of a class, itself first. Works its way up without recursion."""
+        waiting = [] if index in self._orders else [(index, self._bases(index))]
+        self._orders.setdefault(index, (index,))  # for a class that is its own ancestor
+        while waiting:
+            current, bases = waiting[-1]
+            missing = next((base for base in bases if base != OUTSIDE_BASE and base not in self._orders), None)
+            if missing is None:
+                self._orders[current] = linearise(current, bases, self._orders.__getitem__)
+                waiting.pop()
+            else:
+                self._orders[missing] = (missing,)
+                waiting.append((missing, self._bases(missing)))
+        return self._orders[index]
 
     def _bases(self, index: int) -> list[int]:
         scope = self.scopes.get(index)

@@ -46,13 +46,6 @@ def visible(found: list[Binding], at: int) -> list[Binding]:
     return chosen
 
 
-def star_imports(scope: Scope) -> list[str | None]:
-    module = scope
-    while module.parent is not None:
-        module = module.parent
-    return module.star_imports
-
-
 def enclosing_class(scope: Scope) -> int | None:
     here: Scope | None = scope
     while here is not None and here.kind is not ScopeKind.CLASS:

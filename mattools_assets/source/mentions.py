@@ -64,13 +64,6 @@ def literal(walk: NameWalk, node: Node, place: Place, role: Role) -> None:
         walk.push_children(node, place, role)
 
 
-def class_pattern(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
-    dotted, *rest = node.named_children
-    if dotted.named_child_count == 1:
-        walk.push(dotted.named_children[0], place)
-    walk.stack += [(child, place, Role.USE) for child in rest]
-
-
 def ignore(walk: NameWalk, node: Node, place: Place, role: Role) -> None:
     """Nothing below this node is a name."""
 
@@ -84,8 +77,6 @@ HANDLERS: dict[str, Handler] = {
     "comment": ignore,
     "generic_type": generic,
     "subscript": generic,
-    "class_pattern": class_pattern,
-    "keyword_pattern": ignore,
     "list": literal,
     "dictionary": literal,
     "set": literal,

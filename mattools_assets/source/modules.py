@@ -45,16 +45,18 @@ class Modules:
         """Full name of `name` imported with that many leading dots by the file at `place`.
 
         None when it lies outside the source: another package, or above the top. A plain name that is no module of the
-        source but one of the same folder is that one: scripts and Python 2 import their neighbours so.
+        source but one of the same folder is that one where the folder is no package: scripts import neighbours so.
         """
         here = self.names[place] if self.is_package[place] else self.names[place].rpartition(".")[0]
         if dots == 0:
             if self.exists(name):
                 return name
-            neighbour = f"{here}.{name}" if here else name
-            return neighbour if self.exists(neighbour) else None
+            neighbour = f"{here}.{name}"
+            return neighbour if here not in self.files and self.exists(neighbour) else None
         for _ in range(dots - 1):
             here = here.rpartition(".")[0]
+            if not here:
+                return None
         full = f"{here}.{name}" if here and name else here or name
         return full if self.exists(full) else None
 

@@ -17,6 +17,7 @@ from mattools_assets.source.modules import Modules
 from mattools_assets.source.names import collect_names
 from mattools_assets.source.problems import Problem, ProblemKind
 from mattools_assets.source.scopes import Bound, FileNames, Mention, Role
+from mattools_assets.source.stars import expand_star_imports
 from mattools_assets.source.tree import CodeObject, Kind, SourceTree
 from mattools_assets.source.values import Class, External, Function, Instance, Values
 
@@ -47,6 +48,7 @@ def find_references(tree: SourceTree) -> list[Reference]:
     modules = Modules.of(file.source.path for file in tree.files)
     wanted = _wanted_names(tree)
     files = [collect_names(parsed, place, modules, wanted) for place, parsed in enumerate(tree.files)]
+    expand_star_imports(tree.files, files, modules)
     _list_large_literals(tree, files)
     resolver = _Resolver(tree.objects, Inference(tree.objects, files, modules))
     for file in files:
@@ -61,8 +63,7 @@ def _wanted_names(tree: SourceTree) -> set[str]:
     wanted = set(defined)
     for parsed in tree.files:
         for node in parsed.renamings:
-            text = parsed.data[node.start_byte : node.end_byte].decode("utf-8", "surrogatepass")
-            name, equals, value = text.partition("=")
+            name, equals, value = parsed.text(node).partition("=")
             if not equals or value.strip().rpartition(".")[2] in defined:
                 wanted.add(name.partition(":")[0].strip())
     return wanted

@@ -94,7 +94,7 @@ class Scope:
     returns: list[Node] = field(default_factory=list)
     yields: list[Node] = field(default_factory=list)
     elsewhere: dict[str, Scope] = field(default_factory=dict)  # names declared global or nonlocal
-    star_imports: list[str | None] = field(default_factory=list)
+    star_imports: list[Binding] = field(default_factory=list)  # each as an import of no name yet
 
     def bind(self, name: str, binding: Binding) -> None:
         """Adds a binding to this scope, or to the one that a global or nonlocal statement names."""

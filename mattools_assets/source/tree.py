@@ -105,6 +105,10 @@ class ParsedFile:
     objects: list[CodeObject]
     renamings: list[Node]
 
+    def text(self, node: Node) -> str:
+        """The source of a node."""
+        return _text(self.data, node)
+
 
 @dataclass(slots=True)
 class SourceTree:

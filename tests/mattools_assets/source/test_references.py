@@ -216,6 +216,26 @@ CASES = {
             ("m:h", "m:A.f"): "typed",
         },
     ),
+    "names that a match pattern binds hide others": (
+        "def f(): pass\nclass C: pass\ndef a(v):\n  match v:\n    case [x, *f]: f()\ndef b(v):\n  match v:\n"
+        "    case {1: x, **f}: f()\ndef c(v):\n  match v:\n    case [1] as f: f()\ndef d(v):\n  match v:\n"
+        "    case C(x=f): f()\ndef e(v):\n  match v:\n    case (1 | 2) as f, _: f()",
+        {("m:d", "m:C"): "exact"},
+    ),
+    "names that a match pattern compares with": (
+        "class C:\n  class X:\n    class Y: pass\nclass D: pass\ndef g(v):\n  match v:\n    case C.X: pass\n"
+        "    case D(x=C.X.Y()): pass\n    case {C.X: _}: pass",
+        {
+            ("m:g", "m:C"): "exact",
+            ("m:g", "m:C.X"): "exact",
+            ("m:g", "m:C.X.Y"): "exact",
+            ("m:g", "m:D"): "exact",
+        },
+    ),
+    "an instance that a match pattern captures": (
+        TWO + "def g(v):\n  match v:\n    case A() as x: x.f()",
+        {("m:g", "m:A"): "exact", ("m:g", "m:A.f"): "typed"},
+    ),
     "a class that is its own base": ("class A(A): \n  def f(self): self.g()", {("m:A", "m:A"): "exact"}),
 }
 
@@ -273,6 +293,81 @@ def test_circular_imports_end(tmp_path: Path) -> None:
     assert found[("a:h", "a:h")] == "exact"
 
 
+STARS = {
+    "only what __all__ lists, also private": (
+        {
+            "a": "__all__ = ['f']\n__all__ += ['_h']\n__all__.extend(('k',))\n__all__.append('l')\n"
+            "def f(): pass\ndef _h(): pass\ndef k(): pass\ndef l(): pass\ndef o(): pass",
+            "m": "from a import *\ndef g(): f(), _h(), k(), l(), o()",
+        },
+        {("m:g", "a:f"), ("m:g", "a:_h"), ("m:g", "a:k"), ("m:g", "a:l")},
+    ),
+    "all that is not private without __all__, or with one that is computed": (
+        {
+            "a": "def f(): pass\ndef _h(): pass",
+            "b": "__all__ = [x for x in 'k']\ndef k(): pass",
+            "m": "from a import *\nfrom b import *\ndef g(): f(), _h(), k()",
+        },
+        {("m:g", "a:f"), ("m:g", "b:k")},
+    ),
+    "the last of two": (
+        {
+            "a": "def f(): pass",
+            "b": "def f(): pass",
+            "m": "from a import *\nfrom b import *\ndef g(): f()",
+        },
+        {("m:g", "b:f")},
+    ),
+    "a star after a definition, and one before": (
+        {
+            "a": "def f(): pass\ndef h(): pass",
+            "m": "def f(): pass\nfrom a import *\ndef h(): pass\ndef g(): f(), h()",
+        },
+        {("m:g", "a:f"), ("m:g", "m:h")},
+    ),
+    "through another star, past a module that has it from here": (
+        {
+            "a": "def f(): pass\nfrom b import *\ndef h(): f(), k()",
+            "b": "from a import *\nfrom c import *",
+            "c": "def k(): pass",
+        },
+        {("a:h", "a:f"), ("a:h", "c:k")},
+    ),
+    "a submodule that __all__ lists": (
+        {"p_____init__": "__all__ = ['q']", "p___q": "def f(): pass", "m": "from p import *\ndef g(): q.f()"},
+        {("m:g", "p/q:f")},
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "expected"), STARS.values(), ids=STARS.keys())
+def test_star_imports(tmp_path: Path, files: dict[str, str], expected: set) -> None:
+    assert analysed(tmp_path, **files) == dict.fromkeys(expected, "exact")
+
+
+def test_a_neighbour_is_imported_by_its_plain_name_only_from_scripts(tmp_path: Path) -> None:
+    found = analysed(
+        tmp_path,
+        p_____init__="",
+        p___json="def loads(): pass",
+        p___a="import json\ndef g(): json.loads()",
+        scripts___csv="def reader(): pass",
+        scripts___b="import csv\ndef g(): csv.reader()",
+    )
+    assert found == {("scripts/b:g", "scripts/csv:reader"): "exact"}
+
+
+def test_a_relative_import_above_the_top_means_nothing(tmp_path: Path) -> None:
+    found = analysed(
+        tmp_path,
+        z="def q(): pass",
+        p_____init__="",
+        p___a="from ..z import q\ndef g(): q()",
+        p___b="from ...z import q\ndef g(): q()",
+    )
+    assert found == {}
+
+
 def test_a_reference_counts_its_mentions_and_keeps_the_most_telling_kind(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text("class A: pass\ndef g(a: A):\n  x = A\n  return A(), isinstance(a, A)\n")
     (reference,) = analyse(tmp_path).references
@@ -285,6 +380,16 @@ def test_names_inside_an_enormous_literal_are_left_out_and_listed(tmp_path: Path
     project = analyse(tmp_path)
     assert project.references == []
     assert [(problem.kind.value, problem.line) for problem in project.problems] == [("large_literal", 3)]
+
+
+def test_a_chain_of_5000_subclasses_ends(tmp_path: Path) -> None:
+    chain = "".join(f"class C{n}(C{n - 1}): pass\n" for n in range(1, 5000))
+    (tmp_path / "m.py").write_text(
+        f"def g(): C4999().f()\nclass C0:\n  def f(self): pass\n{chain}class D(C4999):\n  def h(self): self.f()\n"
+    )
+    found = edges(analyse(tmp_path))
+    assert found["m:g", "m:C0.f"] == "typed"
+    assert found["m:D.h", "m:C0.f"] == "exact"
 
 
 def test_a_very_long_chain_and_deep_nesting_end(tmp_path: Path) -> None:
