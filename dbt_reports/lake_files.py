@@ -17,6 +17,8 @@ TABLES = (
     "code_scores",
     "react_runs",
     "react_scores",
+    "code_objects",
+    "references",
     "qa_scores",
     "qa_accuracy",
     "retrieval_recall",
