@@ -147,20 +147,22 @@ def _compare_dict(got: Any, wanted: Any, inner: str, expected: Expectation) -> N
 
 
 def _compare_array(got: Any, wanted: Any, inner: str, expected: Expectation) -> None:
-    array, exact = _numbers(got, inner), np.asarray(wanted, dtype=float)
+    # Python's own integers are exact: a float has 53 bits, and differences of 64 bits may overflow.
+    kind = object if inner == "int" else float
+    array, exact = _numbers(got, inner), np.asarray(wanted, dtype=kind)
     if array.shape != exact.shape:
         raise Mismatch(Finding.WRONG_VALUE, f"expected the shape {exact.shape}, got {array.shape}")
     with np.errstate(invalid="ignore", over="ignore"):
-        right = np.isfinite(array) & (np.abs(array - exact) <= expected.tolerance)
-    if not right.all():
+        difference = np.abs(array.astype(kind) - exact)
+    if not ((difference <= expected.tolerance) & (difference < math.inf)).all():
         raise Mismatch(Finding.WRONG_VALUE, f"expected {shown(wanted)}, got {shown(got)}")
 
 
-def _numbers(got: Any, inner: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """`got` (array or nested lists) as floats; texts, bools, objects and ragged lists are not numbers."""
+def _numbers(got: Any, inner: str) -> np.ndarray[Any, Any]:
+    """`got` (array or nested lists) as one array; texts, bools, objects and ragged lists are not numbers."""
     if not isinstance(got, np.ndarray | list | tuple):
         raise Mismatch(Finding.WRONG_TYPE, f"expected an array, got {shown(got)}")
-    if not isinstance(got, np.ndarray) and _holds_bool(got):
+    if _holds_bool(got):
         raise Mismatch(Finding.WRONG_TYPE, f"expected numbers, got {shown(got)}")
     try:
         array = np.asarray(got)
@@ -168,13 +170,16 @@ def _numbers(got: Any, inner: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         raise Mismatch(Finding.WRONG_TYPE, f"expected an array, got {shown(got)}") from None
     if array.dtype.kind not in ("iu" if inner == "int" else "iuf"):
         raise Mismatch(Finding.WRONG_TYPE, f"expected an array of {inner}, got {shown(got)}")
-    return array.astype(float)
+    return array
 
 
 def _holds_bool(items: Any) -> bool:
-    return any(
-        isinstance(item, bool | np.bool_) or (isinstance(item, list | tuple) and _holds_bool(item)) for item in items
-    )
+    """Whether a bool is anywhere in nested lists and arrays; numpy would make it a number beside others."""
+    if isinstance(items, np.ndarray):
+        return items.dtype.kind == "b"
+    if isinstance(items, list | tuple):
+        return any(_holds_bool(item) for item in items)
+    return isinstance(items, bool | np.bool_)
 
 
 def shown(value: Any) -> str:
