@@ -8,6 +8,7 @@ Each is measured in a process of its own, as peak memory never falls.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import multiprocessing
 import random
@@ -134,6 +135,9 @@ def apart(work: Callable[[Path, int], None], path: Path, count: int) -> None:
 
 def main() -> None:
     """Print one line a measurement."""
+    argparse.ArgumentParser(
+        prog="python -m benchmarks.llm_scale", description=(__doc__ or "").split("\n")[0]
+    ).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         with server(PORT):
             for repeats in (1, 3):

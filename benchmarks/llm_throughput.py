@@ -142,7 +142,7 @@ def measure(name: str, port: int, count: int, folder: Path) -> tuple[float, floa
 
 def main() -> None:
     """Print one line a round and the ratio of the medians."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.llm_throughput", description=__doc__)
     parser.add_argument("--count", type=int, default=5_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--port", type=int, default=18_099)

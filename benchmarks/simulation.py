@@ -73,7 +73,7 @@ def measure(size: int, names: list[str], solve: bool) -> Times:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.simulation", description=__doc__)
     parser.add_argument("--resolutions", default="50,100,200")
     parser.add_argument("--categories", default=",".join(CATEGORIES))
     parser.add_argument("--solve", action="store_true")

@@ -6,6 +6,7 @@ machine counts little. RepoAgent lives in an environment of its own, made on fir
 
 from __future__ import annotations
 
+import argparse
 import json
 import resource
 import shutil
@@ -30,6 +31,9 @@ REPEATS = 5
 
 
 def main() -> None:
+    argparse.ArgumentParser(
+        prog="python -m benchmarks.source_references", description=(__doc__ or "").split("\n")[0]
+    ).parse_args()
     data = read_settings().data
     with TemporaryDirectory() as scratch:
         folder = Path(scratch) / "source"

@@ -6,6 +6,7 @@ What is good already is left alone, so a second run does nothing. Runs go throug
 
 from __future__ import annotations
 
+import argparse
 import logging
 import sys
 import warnings
@@ -13,6 +14,8 @@ import warnings
 
 def main() -> int:
     """Exit status 0, or 1 after one line that says what is wrong and how to mend it."""
+    about = (__doc__ or "").split("\n")[0]
+    argparse.ArgumentParser(prog="python -m cme_assets.run", description=about).parse_args()
     # Dagster's notes on its own beta parameters are for this project's developers.
     warnings.filterwarnings("ignore", module="dagster.*")
     logging.getLogger("alembic").setLevel(logging.WARNING)

@@ -5,6 +5,7 @@ Names, types and descriptions come from `reports.duckdb` itself, into which dbt 
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import duckdb
@@ -54,4 +55,7 @@ def main(document: Path = DOCUMENT) -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        prog="python -m dbt_reports.document", description=(__doc__ or "").split("\n")[0]
+    ).parse_args()
     main()

@@ -7,6 +7,7 @@ through Dagster on the same instance as `make ui`, which shows them.
 
 from __future__ import annotations
 
+import argparse
 import logging
 import sys
 import warnings
@@ -14,6 +15,8 @@ import warnings
 
 def main() -> int:
     """Exit status 0, or 1 after a line that says what is wrong and how to mend it."""
+    about = (__doc__ or "").split("\n")[0]
+    argparse.ArgumentParser(prog="python -m mattools_assets.run", description=about).parse_args()
     # Dagster's notes on its own beta parameters are for this project's developers.
     warnings.filterwarnings("ignore", module="dagster.*")
     logging.getLogger("alembic").setLevel(logging.WARNING)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -153,6 +154,9 @@ def _published_tiers(report: Report) -> list[tuple[str, dict[int, float]]]:
 
 def main() -> int:
     """Write the page and say where it is."""
+    argparse.ArgumentParser(
+        prog="python -m cme_assets.page.write", description=(__doc__ or "").split("\n")[0]
+    ).parse_args()
     try:
         print(write_page(read_settings()))
     except (PageError, LakeError, SettingError) as error:

@@ -132,7 +132,7 @@ def _write_jsonl(path: Path, batches: Iterator[list[dict[str, Any]]]) -> int:
 
 def main() -> None:
     """Say how many rows were written, or in one line what is wrong."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m resources.llm.export", description=__doc__)
     settings = read_settings()
     parser.add_argument("url", nargs="?", default=settings.ledger_url, help="by default the settings' (%(default)s)")
     parser.add_argument(
