@@ -93,6 +93,26 @@ def system_identity(system: System, place: Place) -> str:
     return combined_hash(system.name, system.version, place.embedder, *hashes)
 
 
+@dataclass(frozen=True)
+class DocumentsUsed:
+    """Who wrote the documents that a system retrieves from (as the sources label themselves), and who finds them."""
+
+    writer: str
+    embedder: str
+
+
+def documents_used(system: System, place: Place) -> DocumentsUsed | None:
+    """What a system retrieves from as it is in the lake; None where it retrieves nothing. Raises EmbedderError."""
+    keys = [{"source": source} for source in system.sources]
+    there = [key for key in keys if place.lake.stored(RETRIEVAL_CHUNKS, key)]
+    labels = [
+        label
+        for key in there
+        for label in place.lake.read(RETRIEVAL_CHUNKS, key, ["documents"]).column("documents").unique().to_pylist()
+    ]
+    return DocumentsUsed(", ".join(dict.fromkeys(labels)), place.embedder) if labels else None
+
+
 @asynccontextmanager
 async def opened_library(system: System, place: Place, ledger: Ledger) -> AsyncIterator[Library]:
     """The system's documents, searchable. Raises SourceMissing, EmbedderError, LakeError, LedgerError."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mattools_assets.systems.base import ToolAnswer
+from mattools_assets.systems.opening import DocumentsUsed
 from mattools_assets.systems.replies import Function
 from mattools_assets.tool_usage.entrants import (
     IMPORTED,
@@ -55,8 +56,15 @@ def made(rows: Sequence[Row], asked: int) -> Made:
     return Made(TOOL_ANSWERS.rows(list(rows)), _remarks(rows, asked))
 
 
-def live_row(evaluation: Evaluation, task: Task, repeat: int, identity: str, answer: ToolAnswer) -> Row:
-    """The row of what a system answered."""
+def live_row(
+    evaluation: Evaluation,
+    task: Task,
+    repeat: int,
+    identity: str,
+    answer: ToolAnswer,
+    found: DocumentsUsed | None = None,
+) -> Row:
+    """The row of what a system answered; `found` is what it retrieved from."""
     row = _row(evaluation, LIVE, evaluation.system, task, repeat, identity, answer.function)
     tokens = [(each.prompt_tokens, each.completion_tokens, each.latency_s) for each in answer.asked]
     sent, received, seconds = zip(*tokens, strict=True) if tokens else ((), (), ())
@@ -68,6 +76,8 @@ def live_row(evaluation: Evaluation, task: Task, repeat: int, identity: str, ans
         "prompt_tokens": _sum(sent),
         "completion_tokens": _sum(received),
         "cost_usd": answer.cost_usd,
+        "documents": found.writer if found else None,
+        "embedder": found.embedder if found else None,
         "latency_s": _sum(seconds),
         "asked": [
             {name: getattr(each, name) for name in ("step", "round", "request_hash", "cost_usd")}
@@ -142,6 +152,8 @@ def _row(
         "rounds": [],
         "question_hash": task.question_hash,
         "entrant_hash": identity,
+        "documents": None,
+        "embedder": None,
     }
 
 

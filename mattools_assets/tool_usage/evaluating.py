@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mattools_assets.systems.catalogue import SYSTEMS as LIVE
-from mattools_assets.systems.opening import Place
+from mattools_assets.systems.opening import Place, documents_used
 from mattools_assets.tool_usage.answers import Row, keyless_answers, keyless_identity, live_row, made
 from mattools_assets.tool_usage.entrants import (
     LIVE_SYSTEMS,
@@ -26,7 +26,7 @@ from resources.registry import Registry
 from resources.settings import Settings
 from resources.stage import Made
 
-ANSWERS_VERSION = "1"
+ANSWERS_VERSION = "2"
 
 
 def evaluations(settings: Settings, entries: Iterable[ModelEntry]) -> list[Evaluation]:
@@ -59,8 +59,9 @@ def answers_of(
     wanted = [(task, n) for task in tasks.values() if task.question.data_at_hand for n in range(entry.repeats)]
     rows = kept_answers(evaluation, lake, identity)
     asked = [(task, repeat) for task, repeat in wanted if _place(task, repeat) not in rows]
+    found = documents_used(system, place) if asked else None
     for task, repeat, answer in live_answers(place, entry, system, asked, told) if asked else ():
-        rows[_place(task, repeat)] = live_row(evaluation, task, repeat, identity, answer)
+        rows[_place(task, repeat)] = live_row(evaluation, task, repeat, identity, answer, found)
     return made([rows[_place(task, repeat)] for task, repeat in wanted], len(asked))
 
 

@@ -21,7 +21,7 @@ from resources.outcomes import Status
 from resources.sandbox.execution import RunsScripts
 from resources.stage import Made, Remarks
 
-SCORER = "1"
+SCORER = "2"
 _SPENT = ("requests", "prompt_tokens", "completion_tokens", "cost_usd", "latency_s")
 _EXCEPTION = re.compile(r"^([A-Za-z_][\w.]*)(?::|$)")
 MAX_DETAIL = 1_000
@@ -97,6 +97,8 @@ def _row(answer: Row, execution: Row, task: Task, mode: Mode, status: Status | s
         "question_hash": task.question_hash,
         "verification_hash": task.verification_hash,
         "scorer_version": SCORER,
+        "documents": answer["documents"],
+        "embedder": answer["embedder"],
     }
 
 

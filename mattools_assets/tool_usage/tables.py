@@ -44,6 +44,10 @@ _SPENT = (
     Column("cost_usd", _NUMBER, "cost in US dollars; 0 without a provider, null if unknown", True, identity=False),
     Column("latency_s", _NUMBER, "time of all requests, seconds; null if unknown", True, identity=False),
 )
+_DOCUMENTS = (
+    Column("documents", _TEXT, "who wrote the documents that were retrieved from, or code; null without any", True),
+    Column("embedder", _TEXT, "whose vectors found them, bm25 for a search by words; null without any", True),
+)
 
 REQUEST = pa.struct(
     [("step", _TEXT), ("round", _WHOLE), ("request_hash", _TEXT), ("status", _TEXT), ("cost_usd", _NUMBER)]
@@ -76,6 +80,7 @@ TOOL_ANSWERS = LakeTable(
         Column("rounds", pa.list_(ROUND), "the rounds of systems that try their function", identity=False),
         Column("question_hash", _TEXT, "identity of text and files of the question"),
         Column("entrant_hash", _TEXT, "identity of who answered: model, parameters and system, or the recorded file"),
+        *_DOCUMENTS,
     ),
 )
 
@@ -119,6 +124,7 @@ TOOL_SCORES = LakeTable(
         Column("question_hash", _TEXT, "identity of text and files of the question"),
         Column("verification_hash", _TEXT, "identity of the verification"),
         Column("scorer_version", _TEXT, "version of the verification's code"),
+        *_DOCUMENTS,
     ),
 )
 

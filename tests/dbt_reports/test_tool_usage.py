@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 
 from dbt_reports.build import build_reports
@@ -17,6 +18,7 @@ from resources.settings import read_settings
 # Properties by question.
 OWN = {"a": ["x", "y"], "b": ["z"], "c": ["u", "v", "w"]}
 PUBLISHED = {"test_a": ["p", "q"], "test_b": ["r"]}
+BEFORE = [name for name in TOOL_SCORES.schema.names if name not in ("documents", "embedder")]
 
 
 def question(question_set: str, name: str, properties: list[str]) -> dict[str, Any]:
@@ -60,6 +62,8 @@ def score(name: str, findings: dict[str, str] | None, properties: list[str], **m
         "question_hash": name,
         "verification_hash": name,
         "scorer_version": "1",
+        "documents": "docstrings",
+        "embedder": "bm25",
         **more,
     }
 
@@ -70,6 +74,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBP
     lake = Lake(settings.lake)
     questions = [question("own", *each) for each in OWN.items()]
     questions += [question("published", *each) for each in PUBLISHED.items()]
+    questions.append(question("triplets", "d", ["s"]))
     lake.write(TOOL_QUESTIONS, {}, TOOL_QUESTIONS.rows(questions), {})
     first = [
         score("a", {"x": "passed", "y": "wrong_value"}, OWN["a"]),
@@ -86,6 +91,13 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBP
         score("test_b", None, PUBLISHED["test_b"], question_set="published", mode="paper", status="unverified"),
     ]
     lake.write(TOOL_SCORES, {"model": "gpt-4o", "system": "rag-4"}, TOOL_SCORES.rows([*first, *second, *paper]), {})
+    for system, columns in (("single", TOOL_SCORES.schema.names), ("reflection", BEFORE)):
+        key = {"model": "gpt-4o-mini", "system": system}
+        alike = {"answered_as": system, "question_set": "triplets", "documents": None, "embedder": None}
+        alone = TOOL_SCORES.rows([score("d", {"s": "passed"}, ["s"], **key, **alike)])
+        path = lake.path(TOOL_SCORES, key)
+        path.parent.mkdir(parents=True)
+        pq.write_table(alone.select(columns), path)
     with duckdb.connect(build_reports(settings).database, read_only=True) as connection:
         yield connection
 
@@ -107,7 +119,22 @@ def test_usage(reports: duckdb.DuckDBPyConnection) -> None:
     assert columns == [
         *("evaluation", "model", "system", "question_set", "mode", "origin", "repeats", "n_questions", "n_properties"),
         *("coverage", "runnable_rate", "runnable_sd", "task_success_rate", "task_success_sd", "ci_low", "ci_high"),
+        *("documents", "embedder"),
     ]
+
+
+def test_who_wrote_the_documents_is_said_and_nothing_where_there_were_none(
+    reports: duckdb.DuckDBPyConnection,
+) -> None:
+    """A file of before the columns were there is read as one that says nothing."""
+    for table in ("mattools_tool_usage", "mattools_tool_scores"):
+        assert rows(reports, f"select distinct system, documents, embedder from {table} order by system") == [
+            ("rag-4", "docstrings", "bm25"),
+            ("reflection", None, None),
+            ("single", None, None),
+        ]
+    (beside,) = rows(reports, "select documents, embedder from mattools_vs_published where evaluation is not null")
+    assert beside == ("docstrings", "bm25")
 
 
 def test_intervals_count_alike_properties_for_less(reports: duckdb.DuckDBPyConnection) -> None:

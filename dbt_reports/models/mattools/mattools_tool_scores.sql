@@ -5,6 +5,7 @@
     'findings': 'struct(property varchar, finding varchar, detail varchar)[]', 'exception': 'varchar',
     'requests': 'integer', 'prompt_tokens': 'bigint', 'completion_tokens': 'bigint',
     'cost_usd': 'double', 'latency_s': 'double', 'scorer_version': 'varchar',
+    'documents': 'varchar', 'embedder': 'varchar',
 } -%}
 {%- do source('lake', 'tool_scores') -%}
 select
@@ -28,6 +29,8 @@ select
     completion_tokens,
     cost_usd,
     latency_s,
-    scorer_version
+    scorer_version,
+    documents,
+    embedder
 from ({{ lake_rows('tool_scores', columns) }})
 order by all

@@ -28,6 +28,16 @@ evaluations as (
         stddev_pop(task_success_rate) as task_success_sd
     from repetitions
     group by all
+),
+
+-- Answers from other documents are asked for again, so an evaluation has one writer; several would all be named.
+retrieved as (
+    select
+        {{ key }},
+        string_agg(distinct documents, ', ' order by documents) as documents,
+        string_agg(distinct embedder, ', ' order by embedder) as embedder
+    from {{ ref('mattools_tool_scores') }}
+    group by all
 )
 
 select
@@ -41,8 +51,11 @@ select
     task_success_rate,
     task_success_sd,
     ci_low,
-    ci_high
+    ci_high,
+    documents,
+    embedder
 from evaluations
 inner join sets using (question_set)
+inner join retrieved using ({{ key }})
 left join {{ ref('mattools_tool_intervals') }} using (evaluation, question_set, mode, origin)
 order by question_set, mode, task_success_rate desc nulls last, evaluation, origin

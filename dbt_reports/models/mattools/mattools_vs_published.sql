@@ -18,7 +18,9 @@ select
     ours.ci_high,
     -- Rates over other questions are not to be subtracted.
     case when ours.coverage = 1 then ours.runnable_rate - published.runnable_rate end as runnable_difference,
-    case when ours.coverage = 1 then ours.task_success_rate - published.task_success_rate end as task_success_difference
+    case when ours.coverage = 1 then ours.task_success_rate - published.task_success_rate end as task_success_difference,
+    ours.documents,
+    ours.embedder
 from {{ ref('mattools_published_tool_usage') }} as published
 left join {{ ref('mattools_tool_usage') }} as ours
     on ours.system = published.system

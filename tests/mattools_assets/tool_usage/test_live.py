@@ -19,7 +19,7 @@ from mattools_assets.tool_usage.tables import TOOL_ANSWERS, TOOL_QUESTIONS
 from resources.lake import Lake
 from resources.registry import Registry, load_registry
 from resources.settings import Settings
-from tests.mattools_assets.systems.performing import replied
+from tests.mattools_assets.systems.performing import replied, small_library
 from tests.mattools_assets.tool_usage.conftest import own
 from tests.servers.scripted import ScriptedServer, Turn, running
 
@@ -133,6 +133,19 @@ def test_what_cannot_be_asked_is_one_line(tmp_path: Path, settings: Settings, ta
     assert "Connect call failed" in refused("single")
     registry = registry_with(tmp_path, "http://127.0.0.1:9/v1")
     assert "materialize retrieval_chunks" in refused("rag-1")
+
+
+def test_answers_say_who_wrote_the_documents_and_whose_vectors_found_them(
+    tmp_path: Path, settings: Settings, tasks: Tasks, server: tuple[ScriptedServer, str]
+) -> None:
+    lake, registry = small_library(settings.data), registry_with(tmp_path, server[1])
+    words = replace(settings, embedder="bm25")
+    for system, found in (("rag-4", ("docstrings", "bm25")), ("rag-1", ("code", "bm25")), ("single", (None, None))):
+        evaluation = Evaluation("small", system)
+        rows = answers_of(evaluation, lake, words, registry, tasks, lambda *_: None).rows.to_pylist()
+        assert {row["status"] for row in rows} == {"ok", "no_code"}
+        assert {(row["documents"], row["embedder"]) for row in rows} == {found}
+        lake.write(TOOL_ANSWERS, evaluation.key, TOOL_ANSWERS.rows(rows), {})
 
 
 @pytest.mark.parametrize(
