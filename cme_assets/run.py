@@ -7,7 +7,6 @@ What is good already is left alone, so a second run does nothing. Runs go throug
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
 import warnings
 
@@ -18,7 +17,9 @@ def main() -> int:
     argparse.ArgumentParser(prog="python -m cme_assets.run", description=about).parse_args()
     # Dagster's notes on its own beta parameters are for this project's developers.
     warnings.filterwarnings("ignore", module="dagster.*")
-    logging.getLogger("alembic").setLevel(logging.WARNING)
+    from resources.console import quiet_libraries
+
+    quiet_libraries()
     import dagster as dg
 
     from cme_assets.bring_up_to_date import bring_up_to_date

@@ -8,7 +8,6 @@ through Dagster on the same instance as `make ui`, which shows them.
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
 import warnings
 
@@ -19,7 +18,9 @@ def main() -> int:
     argparse.ArgumentParser(prog="python -m mattools_assets.run", description=about).parse_args()
     # Dagster's notes on its own beta parameters are for this project's developers.
     warnings.filterwarnings("ignore", module="dagster.*")
-    logging.getLogger("alembic").setLevel(logging.WARNING)
+    from resources.console import quiet_libraries
+
+    quiet_libraries()
     import dagster as dg
 
     from dbt_reports.bring_up_to_date import ReportsFailed, bring_reports_up_to_date

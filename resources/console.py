@@ -6,6 +6,29 @@ import logging
 
 import dagster as dg
 
+SAID = "condmat_said"
+"""Mark of a record that went into a run's log, from where it is printed."""
+
+
+def quiet_libraries() -> None:
+    """Libraries' warnings on stderr, and nothing less.
+
+    To be called before they are imported: some would have every library's notes printed, such as a line a request.
+    """
+    handler = logging.StreamHandler()
+    handler.setLevel(logging.WARNING)
+    handler.setFormatter(_Plain())
+    handler.addFilter(_Elsewhere())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+
+
+class _Elsewhere(logging.Filter):
+    """Keeps back what a run's log, and so its own console, has already."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not hasattr(record, SAID) and not hasattr(record, "dagster_meta")
+
 
 class _Spoken(logging.Filter):
     """Lets through what assets log and keeps back Dagster's events; a failure is said once, by whoever catches it."""

@@ -2,11 +2,12 @@
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import dagster as dg
 
+from resources.console import SAID
 from resources.freshness import Step
 from resources.lake import Lake
 from resources.settings import Settings
@@ -56,6 +57,18 @@ class Progress:
             self._said = time.monotonic()
 
 
+def counting(context: Context, name: str) -> Callable[[int, int, str], None]:
+    """Told how many are done, of how many, and more in words: a line every few seconds and one at the end."""
+    said = [time.monotonic()]
+
+    def tell(done: int, total: int, more: str) -> None:
+        if done == total or time.monotonic() - said[0] > SECONDS_BETWEEN_LINES:
+            said[0] = time.monotonic()
+            context.log.info(f"{name}: {done} of {total} done, {more}")
+
+    return tell
+
+
 @contextmanager
 def logged(context: Context, package: str) -> Iterator[None]:
     """What `package` logs meanwhile, such as counts of replies, tokens and dollars, goes into the run's log too."""
@@ -77,6 +90,7 @@ class _Forwarding(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self._context.log.log(record.levelno, record.getMessage())
+        setattr(record, SAID, True)
 
 
 def entries(remarks: Remarks) -> dict[str, dg.MetadataValue]:

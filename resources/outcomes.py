@@ -6,6 +6,8 @@ the provider or of this project leave the score empty, are counted in the covera
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from enum import StrEnum
 
 
@@ -39,3 +41,8 @@ class Status(StrEnum):
 
 NOT_THE_MODELS_FAULT = frozenset({Status.PROVIDER_ERROR, Status.SANDBOX_ERROR, Status.BUDGET_STOPPED})
 MODEL_FAILURES = frozenset(Status) - NOT_THE_MODELS_FAULT - {Status.OK}
+
+
+def counted(statuses: Iterable[str]) -> str:
+    """How many ended in which way, in words: `15 no_code, 45 ok`."""
+    return ", ".join(f"{count} {status}" for status, count in sorted(Counter(map(str, statuses)).items()))

@@ -1,6 +1,5 @@
 """How well a model uses a library: functions it writes, their executions and verdicts."""
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -19,7 +18,7 @@ from mattools_assets.triplets.tables import TRIPLETS
 from resources.conditions import follow_replies
 from resources.found_models import registry_of
 from resources.freshness import Step
-from resources.materializing import SECONDS_BETWEEN_LINES, Context, InLake, InSettings, store
+from resources.materializing import Context, InLake, InSettings, counting, logged, store
 from resources.sandbox.kept import KeptRuns
 from resources.sandbox.pool import SandboxUnavailable
 from resources.settings import Settings
@@ -59,7 +58,8 @@ def _evaluated() -> list[dg.AssetsDefinition]:
         refused = []
         for partition, evaluation in _evaluations(context):
             try:
-                made = answers_of(evaluation, lake, settings, registry, tasks, _told(context, evaluation))
+                with logged(context, "mattools_assets.tool_usage"):
+                    made = answers_of(evaluation, lake, settings, registry, tasks, _told(context, evaluation))
             except ToolUsageError as error:
                 refused.append(str(error))  # the others do not depend on it
                 continue
@@ -138,13 +138,5 @@ def _evaluations(context: Context) -> list[tuple[str, Evaluation]]:
 
 
 def _told(context: Context, evaluation: Evaluation) -> Counted:
-    """Counts in the run's log, a line every few seconds and one at the end."""
-    asset, said = context.asset_key.to_user_string(), [time.monotonic()]
-
-    def tell(done: int, total: int, what: str) -> None:
-        if done == total or time.monotonic() - said[0] > SECONDS_BETWEEN_LINES:
-            said[0] = time.monotonic()
-            who = f"{evaluation.model} under {evaluation.system}"
-            context.log.info(f"{asset}, {who}: {done} of {total} done, last {what}")
-
-    return tell
+    """Counts in the run's log."""
+    return counting(context, f"{context.asset_key.to_user_string()}, {evaluation.model} under {evaluation.system}")

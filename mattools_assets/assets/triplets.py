@@ -1,6 +1,5 @@
 """Questions on tool usage drafted from a library's unit tests, their proof and their review."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from resources.freshness import Step
 from resources.llm.capabilities import UnfitEntry
 from resources.llm.database import LedgerError
 from resources.llm.probing import ProbeFailed
-from resources.materializing import SECONDS_BETWEEN_LINES, Context, InLake, InSettings, store
+from resources.materializing import Context, InLake, InSettings, counting, logged, store
 from resources.registry import read_environment
 from resources.sandbox.pool import SandboxUnavailable
 from resources.settings import Settings
@@ -57,8 +56,9 @@ def _drafts() -> dg.AssetsDefinition:
             if off := entry.why_off(keys):
                 raise ToolUsageError(off)
             try:
-                drafts = ask_for_drafts(settings, entry, tests, _told(context, "asked"))
-                made = make_drafts(settings, model, drafts, suite, _told(context, "proved"))
+                with logged(context, "mattools_assets.triplets"):
+                    drafts = ask_for_drafts(settings, entry, tests, _told(context, f"{model} asked"))
+                made = make_drafts(settings, model, drafts, suite, _told(context, f"drafts of {model} proved"))
             except (LedgerError, ProbeFailed, SandboxUnavailable, ReviewError, UnfitEntry) as error:
                 raise ToolUsageError(f"{TRIPLET_DRAFTS.name}, {model}: {error}") from None
             store(context, lake, DRAFTS, model, {"model": model}, made)
@@ -103,12 +103,6 @@ def _suite(settings: Settings) -> tuple[Path, list[UnitTest]]:
     return settings.test_suite, [test for test in Suite(settings.test_suite).tests() if test.kind == "test"]
 
 
-def _told(context: Context, verb: str) -> Callable[[int, int, str], None]:
-    said = [time.monotonic()]
-
-    def tell(done: int, total: int, what: str) -> None:
-        if done == total or time.monotonic() - said[0] > SECONDS_BETWEEN_LINES:
-            said[0] = time.monotonic()
-            context.log.info(f"{context.asset_key.to_user_string()}: {verb} {done} of {total}, last {what}")
-
-    return tell
+def _told(context: Context, what: str) -> Callable[[int, int, str], None]:
+    """Counts of a model's drafts in the run's log."""
+    return counting(context, f"{context.asset_key.to_user_string()}, {what}")

@@ -25,7 +25,7 @@ from mattools_assets.systems.base import Entity, RetrievalFailed, Retrieved, Tri
 from mattools_assets.systems.library import Library
 from mattools_assets.systems.replies import Function
 from resources.lake import combined_hash
-from resources.llm.answer import Answer
+from resources.llm.answer import Answer, Tally
 from resources.llm.client import Client
 from resources.llm.request import ChatRequest, Message
 from resources.model_entry import ModelEntry
@@ -46,7 +46,7 @@ SHOWN = 1500
 
 @dataclass(frozen=True)
 class LedgeredSurroundings:
-    """See `base.Surroundings`. `purpose` labels the requests in the ledger.
+    """See `base.Surroundings`. `purpose` labels the requests in the ledger, `tally` counts them.
 
     `runs` may be None for systems that run nothing. Where there is no sandbox, its SandboxUnavailable is passed on.
     """
@@ -58,6 +58,7 @@ class LedgeredSurroundings:
     purpose: str = ""
     repeat: int = 0
     workspace: Path | None = None
+    tally: Tally = field(default_factory=Tally)
 
     @property
     def room(self) -> int:
@@ -66,7 +67,7 @@ class LedgeredSurroundings:
     async def ask(self, messages: Sequence[Message], step: str, again: int = 0) -> Answer:
         """The reply, from the ledger where it has one."""
         repeat = self.repeat + AGAIN * again
-        return await self.client.ask(ChatRequest(messages, repeat, f"{self.purpose} {step}".strip()))
+        return await self._asked(ChatRequest(messages, repeat, f"{self.purpose} {step}".strip()))
 
     async def retrieve(self, source: str, query: str, k: int) -> list[Retrieved]:
         try:
@@ -84,7 +85,12 @@ class LedgeredSurroundings:
             raise RetrievalFailed(failure.status, str(failure)) from None
 
     async def prepare(self, messages: Sequence[Message], step: str) -> Answer:
-        return await self.client.ask(ChatRequest(messages, purpose=step))
+        return await self._asked(ChatRequest(messages, purpose=step))
+
+    async def _asked(self, request: ChatRequest) -> Answer:
+        answer = await self.client.ask(request)
+        self.tally.add(answer)
+        return answer
 
     def folder(self, name: str) -> Path:
         if self.workspace is None:

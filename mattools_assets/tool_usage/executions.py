@@ -10,14 +10,14 @@ from mattools_assets.questions.answering import run_answer
 from mattools_assets.tool_usage.question_sets import Task, Tasks
 from mattools_assets.tool_usage.tables import TOOL_EXECUTIONS
 from resources.lake import combined_hash
-from resources.outcomes import Status
+from resources.outcomes import Status, counted
 from resources.sandbox.decoding import decode
 from resources.sandbox.execution import Execution, RunsScripts, failed
 from resources.stage import Made, Remarks
 
 Row = dict[str, Any]
 Counted = Callable[[int, int, str], None]
-"""Told how many are done, of how many, and which was the last."""
+"""Told how many are done, of how many, and more in words: the last one, or how they ended."""
 UNVERIFIED = "unverified"
 MISSING_DATA = "files that the question needs are missing here"
 IDENTITY = ("model", "system", "origin", "answered_as", "question_set", "question_id", "repeat")
@@ -75,7 +75,7 @@ def in_threads(
     items: Sequence[Item],
     workers: int,
     told: Counted,
-    named: Callable[[Result], str],
+    last: Callable[[Result], str],
 ) -> list[Result]:
     """`work` on every item, results in the items' order. The first failure ends what has not begun and is raised."""
     results: dict[int, Result] = {}
@@ -84,7 +84,7 @@ def in_threads(
         try:
             for future in as_completed(futures):
                 results[futures[future]] = future.result()
-                told(len(results), len(items), named(results[futures[future]]))
+                told(len(results), len(items), f"last {last(results[futures[future]])}")
         finally:
             threads.shutdown(cancel_futures=True)
     return [results[place] for place in range(len(items))]
@@ -107,16 +107,13 @@ def _row(answer: Row, packages: str, execution: Execution) -> Row:
 
 
 def _remarks(rows: Sequence[Row]) -> Remarks:
-    endings: dict[str, int] = {}
-    for row in rows:
-        endings[row["status"]] = endings.get(row["status"], 0) + 1
     slowest = sorted(rows, key=lambda row: -row["wall_s"])[:5]
     lines = [
         f"| {row['question_id']} | {row['status']} | {row['wall_s']:.1f} | {row['cpu_s']:.1f} |" for row in slowest
     ]
     return {
         "executions": len(rows),
-        "endings": ", ".join(f"{count} {status}" for status, count in sorted(endings.items())),
+        "endings": counted(row["status"] for row in rows),
         "seconds of processor": sum(row["cpu_s"] for row in rows),
         "slowest": "\n".join(["| question | status | wall s | cpu s |", "|---|---|---|---|", *lines]),
     }

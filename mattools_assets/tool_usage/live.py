@@ -16,6 +16,7 @@ from mattools_assets.tool_usage.executions import Counted
 from mattools_assets.tool_usage.question_sets import Task, ToolUsageError
 from mattools_assets.tool_usage.runs import kept_runs
 from resources.lake import LakeError, combined_hash
+from resources.llm.answer import Tally
 from resources.llm.asking import client_for, fault_line
 from resources.llm.capabilities import UnfitEntry
 from resources.llm.client import Client
@@ -24,6 +25,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.probing import ProbeFailed
 from resources.llm.spending import budget_of
 from resources.model_entry import ModelEntry
+from resources.outcomes import counted
 from resources.registry import read_environment
 from resources.retrieval.choice import EmbedderError
 from resources.sandbox.pool import SandboxUnavailable
@@ -55,18 +57,20 @@ def live_answers(
     try:
         if off := entry.why_off(keys) or why_off(system, place):
             raise ToolUsageError(off)
+        tally = Tally()
         with Ledger(settings.ledger_url) as ledger, kept_runs(settings) as runs:
 
             def around(client: Client, library: Library, task: Task, repeat: int) -> LedgeredSurroundings:
                 purpose = f"tools {system.name} {task.id}"
                 return LedgeredSurroundings(
-                    client, client.entry, library, runs, purpose, repeat, settings.data / "mattools"
+                    client, client.entry, library, runs, purpose, repeat, settings.data / "mattools", tally
                 )
 
             async def ask() -> list[Answered]:
                 asking = client_for(entry, ledger, keys, budget_of(settings), _log)
                 async with opened_library(system, place, ledger) as library, asking as client:
-                    return await _ask(system, partial(around, client, library), entry.max_concurrency, asked, told)
+                    one = partial(around, client, library)
+                    return await _ask(system, one, entry.max_concurrency, asked, partial(_tell, told, tally))
 
             return asyncio.run(ask())
     except (ProbeFailed, UnfitEntry) as error:
@@ -80,12 +84,17 @@ def live_answers(
         raise ToolUsageError(f"{entry.name} under {system.name}: {fault_line(error)}") from None
 
 
+def _tell(told: Counted, tally: Tally, answers: list[Answered], total: int) -> None:
+    """How the answers ended so far, and what their requests took."""
+    told(len(answers), total, f"{counted(answer.status for *_, answer in answers)}; requests: {tally}")
+
+
 async def _ask(
     system: System,
     around: Callable[[Task, int], LedgeredSurroundings],
     at_once: int,
     asked: Sequence[tuple[Task, int]],
-    told: Counted,
+    told: Callable[[list[Answered], int], None],
 ) -> list[Answered]:
     free, answers, lost = asyncio.Semaphore(at_once), list[Answered](), list[BaseException]()
 
@@ -93,7 +102,7 @@ async def _ask(
         async with free:
             answer = await answer_question(system, task.question, around(task, repeat))
         answers.append((task, repeat, answer))
-        told(len(answers), len(asked), f"{task.id}: {answer.status}")
+        told(answers, len(asked))
 
     try:
         async with asyncio.TaskGroup() as group:

@@ -46,8 +46,14 @@ def make_scores(
         status, verdict = _judge(sandbox, task, answer, execution, mode)
         return _row(answer, execution, task, mode, status, verdict)
 
-    rows = in_threads(score, pairs, workers, told, lambda row: f"{row['question_id']}: {row['n_passed']}")
+    rows = in_threads(score, pairs, workers, told, _in_words)
     return Made(TOOL_SCORES.rows(rows), _remarks(rows, answers, executions, tasks))
+
+
+def _in_words(row: Row) -> str:
+    """A verdict, such as `irreducible-mesh: 3 of 4 properties`."""
+    passed, asked_for = row["n_passed"], row["n_properties"]
+    return f"{row['question_id']}: {'no verdict' if passed is None else f'{passed} of {asked_for} properties'}"
 
 
 def modes_of(task: Task) -> tuple[Mode, ...]:

@@ -20,13 +20,14 @@ from mattools_assets.triplets.tables import TRIPLET_DRAFTS, TRIPLETS
 from mattools_assets.triplets.unit_tests import UnitTest
 from mattools_assets.verification.published import SandboxFailed
 from resources.lake import combined_hash
-from resources.llm.answer import Answer
+from resources.llm.answer import Answer, Tally
 from resources.llm.asking import client_for
 from resources.llm.client import Client
 from resources.llm.ledger import Ledger
 from resources.llm.request import ChatRequest
 from resources.llm.spending import budget_of
 from resources.model_entry import ModelEntry
+from resources.outcomes import counted
 from resources.registry import read_environment
 from resources.sandbox.execution import RunsScripts
 from resources.settings import Settings
@@ -58,16 +59,19 @@ def ask_for_drafts(settings: Settings, entry: ModelEntry, tests: Sequence[UnitTe
 async def _drafted(
     asking: AbstractAsyncContextManager[Client], at_once: int, tests: Sequence[UnitTest], told: Told
 ) -> list[Draft]:
-    free, drafts = asyncio.Semaphore(at_once), list[Draft]()
+    free, drafts, tally = asyncio.Semaphore(at_once), list[Draft](), Tally()
 
     async def one(client: Client, test: UnitTest) -> Draft:
         async def ask(prompt: str, step: str) -> Answer:
-            return await client.ask(ChatRequest([{"role": "user", "content": prompt}], purpose=f"triplets {step}"))
+            request = ChatRequest([{"role": "user", "content": prompt}], purpose=f"triplets {step}")
+            answer = await client.ask(request)
+            tally.add(answer)
+            return answer
 
         async with free:
             made = await draft(test, ask)
         drafts.append(made)
-        told(len(drafts), len(tests), f"{made.id}: {made.status}")
+        told(len(drafts), len(tests), f"{counted(each.status for each in drafts)}; requests: {tally}")
         return made
 
     async with asking as client:
@@ -82,7 +86,7 @@ def make_drafts(settings: Settings, model: str, drafts: Sequence[Draft], suite: 
             problems, proven = _proof(each.entry, suite, runs) if each.entry else ([], None)
             write_draft(review_folder(settings) / model, each, model, problems)
             rows.append(_draft_row(model, each, problems, proven))
-            told(number, len(drafts), f"{each.id}: {'proven' if proven else 'not proven'}")
+            told(number, len(drafts), f"last {each.id}: {'proven' if proven else 'not proven'}")
     remarks: dict[str, str | float | int] = {
         "unit tests": len(rows),
         "drafts": sum(row["entry"] is not None for row in rows),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from decimal import Decimal
 from functools import lru_cache
 
 from resources.llm.budget import Budget, new_run
@@ -20,9 +21,14 @@ def announce(entry: ModelEntry, budget: Budget, log: logging.Logger) -> None:
     if entry.costs_nothing:
         return
     both = {"in this run": budget.run_usd, "today (UTC), all models together": budget.day_usd}
-    known = " and ".join(f"${usd:.2f} {where}" for where, usd in both.items() if usd is not None)
+    known = " and ".join(f"{dollars(usd)} {where}" for where, usd in both.items() if usd is not None)
     limits = f"up to {known}" if known else "without a ceiling"
     log.info("%s: may spend money, %s; Ctrl-C stops it, and nothing answered is lost", entry.name, limits)
+
+
+def dollars(usd: float) -> str:
+    """A ceiling as it was set, to the cent at least: `$5.00`, `$0.002`."""
+    return f"${usd:.2f}" if round(usd, 2) == usd else f"${Decimal(str(usd)):f}"
 
 
 @lru_cache(maxsize=1)

@@ -82,6 +82,31 @@ def test_what_is_answered_is_not_asked_again(
     assert again[:-1] == rows[:-1]
 
 
+def test_progress_says_how_answers_ended_and_what_they_took(
+    tmp_path: Path,
+    settings: Settings,
+    tasks: Tasks,
+    server: tuple[ScriptedServer, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CONDMAT_BUDGET_DAY_USD", "none")
+    prices = {"prices": [{"since": "2020-01-01", "input": 10, "output": 1e-6}]}
+    registry = registry_with(tmp_path, server[1], free=False, **prices)
+    lines: list[tuple[int, int, str]] = []
+    allowed = replace(settings, budget_day_usd=None)
+
+    def told(*line: Any) -> None:
+        lines.append(line)
+
+    rows = answers_of(SINGLE, Lake(settings.lake), allowed, registry, tasks, told).rows.to_pylist()
+    assert [line[:2] for line in lines] == [(1, 3), (2, 3), (3, 3)]
+    # Three prompts of 100 tokens at 10 dollars a million; what is received costs next to nothing.
+    received = sum(row["completion_tokens"] for row in rows)
+    assert lines[-1][2] == (
+        f"1 no_code, 2 ok; requests: 3 answered (0 from the ledger), 300 + {received} tokens, $0.0030"
+    )
+
+
 def test_other_parameters_are_another_entrant(
     tmp_path: Path, settings: Settings, tasks: Tasks, server: tuple[ScriptedServer, str]
 ) -> None:

@@ -12,7 +12,7 @@ from mattools_assets.questions.contract import Question
 from mattools_assets.questions.published import PublishedQuestion
 from mattools_assets.tool_usage.answers import keyless_answers
 from mattools_assets.tool_usage.entrants import REFERENCE, Evaluation
-from mattools_assets.tool_usage.executions import UNVERIFIED, make_executions
+from mattools_assets.tool_usage.executions import UNVERIFIED, Counted, make_executions
 from mattools_assets.tool_usage.question_sets import PUBLISHED, Task
 from mattools_assets.tool_usage.runs import packages
 from mattools_assets.tool_usage.scores import exception_of, make_scores
@@ -29,10 +29,12 @@ def silent(_done: int, _total: int, _what: str) -> None:
     """Progress that nobody reads."""
 
 
-def scored(folder: Path, answers: list[dict[str, Any]], tasks: Tasks) -> tuple[list[dict[str, Any]], Any]:
+def scored(
+    folder: Path, answers: list[dict[str, Any]], tasks: Tasks, told: Counted = silent
+) -> tuple[list[dict[str, Any]], Any]:
     with store_alone(folder) as runs:
         executions = make_executions(runs, packages(), answers, tasks, 2, silent).rows.to_pylist()
-        made = make_scores(runs, answers, executions, tasks, 2, silent)
+        made = make_scores(runs, answers, executions, tasks, 2, told)
     return made.rows.to_pylist(), made.remarks
 
 
@@ -50,7 +52,10 @@ def test_right_wrong_and_broken_answers(tmp_path: Path, answers: list[dict[str, 
     keep(tmp_path, second, second.reference.source, second.reference.name, done(wrong))
     broken = done(None, Status.CODE_ERROR, "Traceback …\n  line\nnumpy.linalg.LinAlgError: Singular matrix\n")
     keep(tmp_path, third, third.reference.source, third.reference.name, broken)
-    rows, remarks = scored(tmp_path, answers, tasks)
+    lines: list[str] = []
+    rows, remarks = scored(tmp_path, answers, tasks, lambda _done, _total, last: lines.append(last))
+    asked = len(own(second).properties)
+    assert f"last {second.id}: {asked - 1} of {asked} properties" in lines
     assert [(row["question_id"], row["runnable"], row["n_properties"] - row["n_passed"]) for row in rows] == [
         (first.id, True, 0),
         (second.id, True, 1),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -89,10 +90,17 @@ def test_the_model_is_asked_as_it_takes_it_and_money_is_announced(
         named = {"name": "writer", "model": "m", "provider": "openai_compatible", "base_url": f"{address}/v1"}
         priced = {"key_env": "SOME_KEY", "prices": [{"since": "2020-01-01", "input": 1, "output": 1}]}
         entry = ModelEntry.model_validate({**named, **priced, "probe": True, "protocols": ["triplets"]})
-        (made,) = ask_for_drafts(replace(settings, budget_day_usd=None), entry, [test], lambda *_: None)
+        told: list[str] = []
+        allowed = replace(settings, budget_day_usd=None)
+        (made,) = ask_for_drafts(allowed, entry, [test], lambda done, of, more: told.append(f"{done} of {of}, {more}"))
     assert [prompt == QUESTION for _, prompt in server.log.asked] == [True, False]
     assert "writer: may spend money, without a ceiling" in caplog.text
     assert made.status is Status.UNPARSEABLE
+    assert len(told) == 1
+    assert re.fullmatch(
+        r"1 of 1, 1 unparseable; requests: 1 answered \(0 from the ledger\), [1-9]\d* \+ [1-9]\d* tokens, \$0\.\d{4}",
+        told[0],
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,12 @@ import pytest
 from resources.llm import asking, run
 from resources.llm.answer import Answer, Tally
 from resources.llm.asking import Lines
+from resources.llm.budget import Budget
 from resources.llm.ledger import Ledger
 from resources.llm.request import ChatRequest
 from resources.llm.retry import RetryPolicy
 from resources.llm.run import ask_all_now
+from resources.llm.spending import announce
 from resources.model_entry import ModelEntry
 from resources.outcomes import Status
 from tests.servers.faulty import FaultyServer, running
@@ -53,6 +55,18 @@ def test_a_line_every_few_seconds_with_news_and_every_minute_without(
     }
     assert said[199].endswith("; no answer for 187 s")
     assert "no answer" not in said[16]
+
+
+@pytest.mark.parametrize(
+    ("usd", "shown"),
+    [(0.0, "$0.00"), (5.0, "$5.00"), (12.5, "$12.50"), (0.002, "$0.002"), (1e-6, "$0.000001"), (1.005, "$1.005")],
+)
+def test_a_ceiling_is_said_as_it_was_set(
+    usd: float, shown: str, entry_for: Callable[..., ModelEntry], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    announce(entry_for("openai", "http://127.0.0.1:9"), Budget("r", day_usd=usd), logging.getLogger("asked"))
+    assert f"may spend money, up to {shown} today" in caplog.text
 
 
 def test_progress_is_told_while_nothing_is_answered(
