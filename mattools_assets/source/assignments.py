@@ -8,7 +8,7 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from mattools_assets.source.mentions import attribute
-from mattools_assets.source.scopes import Binding, Bound, Role, Scope, ScopeKind
+from mattools_assets.source.scopes import Access, Binding, Bound, Role, Scope, ScopeKind
 from mattools_assets.source.tree import parts_of
 from mattools_assets.source.walk import Handler, NameWalk, Place
 
@@ -23,7 +23,7 @@ def bind_target(walk: NameWalk, target: Node, binding: Binding, place: Place) ->
             place.scope.bind(walk.names.text(target), binding)
         elif kind == "attribute":
             _bind_attribute(walk, target, binding, place)
-            attribute(walk, target, place, Role.USE, is_write=True)
+            attribute(walk, target, place, Role.USE, Access.WRITE)
         elif kind == "parenthesized_expression":
             targets += [(part, binding) for part in parts_of(target)]
         elif kind in ("pattern_list", "tuple_pattern", "list_pattern", "tuple"):
@@ -68,6 +68,27 @@ def assignment(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
     if left is not None and known is not None:
         how = Bound.HINT if is_hint else Bound.VALUE
         bind_target(walk, left, Binding(how, node.end_byte, place.block, place.scope, known), place)
+
+
+def augmented_assignment(walk: NameWalk, node: Node, place: Place, role: Role) -> None:
+    """Reads and writes what stands on its left; a name keeps the kind of value that it had."""
+    left = node.child_by_field_name("left")
+    walk.push_children(node, place, role)
+    if left is not None and left.type == "identifier":
+        binding = Binding(Bound.VALUE, node.end_byte, place.block, place.scope, left)
+        place.scope.bind(walk.names.text(left), binding)
+    name = left.child_by_field_name("attribute") if left is not None else None
+    if left is not None and name is not None:
+        walk.mention(left, walk.names.text(name), place, Role.USE, Access.WRITE)
+
+
+def delete_statement(walk: NameWalk, node: Node, place: Place, role: Role) -> None:
+    for child in parts_of(node):
+        for target in parts_of(child) if child.type == "expression_list" else [child]:
+            if target.type == "attribute":
+                attribute(walk, target, place, role, Access.DELETE)
+            else:
+                walk.push(target, place, role)
 
 
 def named_expression(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
@@ -127,7 +148,8 @@ def with_statement(walk: NameWalk, node: Node, place: Place, _role: Role) -> Non
 
 def as_pattern(walk: NameWalk, node: Node, place: Place, role: Role) -> None:
     value, target = node.named_children[0], node.child_by_field_name("alias")
-    how = Bound.HINT if role is Role.INHERIT else Bound.ENTERED
+    # An `except*` gives a group, which comes from outside as what is imported from another package does.
+    how = {Role.INHERIT: Bound.HINT, Role.IMPORT: Bound.IMPORT}.get(role, Bound.ENTERED)
     walk.push(value, place)
     if target is not None and target.named_children:
         binding = Binding(how, node.end_byte, place.block, place.scope, value)
@@ -135,17 +157,18 @@ def as_pattern(walk: NameWalk, node: Node, place: Place, role: Role) -> None:
 
 
 def except_clause(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
+    # INHERIT marks the one place where `as` gives an instance of the class before it; `except*` gives a group of them.
+    role = Role.IMPORT if any(child.type in ("*", "except*") for child in node.children) else Role.INHERIT
     for child in reversed(node.named_children):
-        # INHERIT marks the one place where `as` gives an instance of the class before it.
-        walk.push(child, place, Role.INHERIT if child.type == "as_pattern" else Role.USE)
+        walk.push(child, place, role if child.type == "as_pattern" else Role.USE)
 
 
 def global_statement(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
     module = place.scope
     while module.parent is not None:
         module = module.parent
-    for child in node.named_children:
-        place.scope.elsewhere[walk.names.text(child)] = module
+    names = [walk.names.text(child) for child in node.named_children]
+    place.scope.elsewhere = {**(place.scope.elsewhere or {}), **dict.fromkeys(names, module)}
 
 
 def nonlocal_statement(walk: NameWalk, node: Node, place: Place, _role: Role) -> None:
@@ -154,11 +177,13 @@ def nonlocal_statement(walk: NameWalk, node: Node, place: Place, _role: Role) ->
         while scope is not None and name not in scope.bindings:
             scope = scope.parent
         if scope is not None:
-            place.scope.elsewhere[name] = scope
+            place.scope.elsewhere = {**(place.scope.elsewhere or {}), name: scope}
 
 
 HANDLERS: dict[str, Handler] = {
     "assignment": assignment,
+    "augmented_assignment": augmented_assignment,
+    "delete_statement": delete_statement,
     "named_expression": named_expression,
     "type_alias_statement": type_alias,
     "for_statement": for_statement,

@@ -42,7 +42,11 @@ def _narrow(walk: NameWalk, test: Node, binding: Binding, place: Place) -> None:
             continue
         given = parts_of(arguments)
         if len(given) == 2 and given[0].type == "identifier":
-            place.scope.bind(walk.names.text(given[0]), replace(binding, how=Bound.HINT, node=given[1]))
+            block = (test.end_byte, binding.block[1]) if binding.only_in_block else binding.block
+            start = test.end_byte if binding.only_in_block else binding.start
+            place.scope.bind(
+                walk.names.text(given[0]), replace(binding, how=Bound.HINT, node=given[1], start=start, block=block)
+            )
 
 
 HANDLERS: dict[str, Handler] = {

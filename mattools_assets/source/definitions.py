@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from mattools_assets.source.scopes import Binding, Bound, Role, Scope, ScopeKind
+from mattools_assets.source.scopes import Access, Binding, Bound, Role, Scope, ScopeKind
 from mattools_assets.source.tree import CodeObject, parts_of
 from mattools_assets.source.walk import Handler, NameWalk, Place
 
+_ACCESSORS = {"setter": Access.WRITE, "deleter": Access.DELETE}
 _CLASS_METHODS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
@@ -27,10 +28,13 @@ def class_definition(walk: NameWalk, node: Node, place: Place, _role: Role) -> N
     scope = walk.open(ScopeKind.CLASS, item.index, place.scope, (node.start_byte, node.end_byte))
     _push_body(walk, node, scope, item.index)
     outside = Place(place.scope, item.index, place.block)
+    _type_parameters(walk, node, scope, outside)
     bases = node.child_by_field_name("superclasses")
     for base in reversed(parts_of(bases) if bases else []):
         if base.type != "keyword_argument":
             scope.bases.insert(0, base)
+        elif walk.names.text(base).startswith("metaclass"):
+            scope.metaclass = base.child_by_field_name("value")
         walk.push(base, outside, Role.INHERIT)
 
 
@@ -40,6 +44,7 @@ def function_definition(walk: NameWalk, node: Node, place: Place, _role: Role) -
     scope = walk.open(ScopeKind.FUNCTION, item.index, place.scope, (node.start_byte, node.end_byte))
     _push_body(walk, node, scope, item.index)
     outside = Place(place.scope, item.index, place.block)
+    _type_parameters(walk, node, scope, outside)
     scope.return_hint = node.child_by_field_name("return_type")
     walk.push(scope.return_hint, outside, Role.HINT)
     parameters = node.child_by_field_name("parameters")
@@ -50,11 +55,33 @@ def function_definition(walk: NameWalk, node: Node, place: Place, _role: Role) -
 
 
 def _bind_definition(item: CodeObject, node: Node, place: Place) -> None:
-    is_setter = any(text.endswith((".setter", ".deleter")) for text in item.decorators)
+    access = next((_ACCESSORS[end] for text in item.decorators if (end := text.rpartition(".")[2]) in _ACCESSORS), None)
     place.scope.bind(
         item.name,
-        Binding(Bound.DEFINITION, node.start_byte, place.block, place.scope, target=item.index, is_setter=is_setter),
+        Binding(
+            Bound.DEFINITION,
+            node.start_byte,
+            place.block,
+            place.scope,
+            target=item.index,
+            access=access or Access.READ,
+        ),
     )
+
+
+def _type_parameters(walk: NameWalk, node: Node, scope: Scope, place: Place) -> None:
+    """`def f[T]` and `class A[T]`: each hides its name in the head and everything inside."""
+    listed = node.child_by_field_name("type_parameters")
+    span = (node.start_byte, node.end_byte)
+    for parameter in parts_of(listed) if listed is not None else []:
+        name = parameter.named_children[0] if parameter.type == "type" else parameter
+        for bound in name.named_children[1:]:
+            walk.push(bound, place, Role.HINT)
+        while name.named_children:
+            name = name.named_children[0]
+        binding = Binding(Bound.OPAQUE, span[0], span, place.scope, only_in_block=True)
+        scope.type_parameters = {**(scope.type_parameters or {}), walk.names.text(name): binding}
+        place.scope.bind(walk.names.text(name), binding)
 
 
 def _push_body(walk: NameWalk, node: Node, scope: Scope, owner: int) -> None:

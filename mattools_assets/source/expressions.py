@@ -125,7 +125,7 @@ def _external_call(inference: Inference, name: str, arguments: Sequence[Node], s
     if name in COPIES:
         return given[0] or OUTSIDE
     if name == "type":
-        return tuple(Class(value.index) for value in given[0] if isinstance(value, Instance)) or OUTSIDE
+        return tuple(Class(value.index, value.is_own) for value in given[0] if isinstance(value, Instance)) or OUTSIDE
     if name == "super":
         return UNKNOWN
     if name in _SAME_ITEMS:

@@ -14,13 +14,11 @@ def import_statement(walk: NameWalk, node: Node, place: Place, _role: Role) -> N
         alias = child.child_by_field_name("alias")
         full = walk.names.text(child.child_by_field_name("name") or child)
         module = full if alias is not None else full.partition(".")[0]
-        binding = Binding(
-            Bound.IMPORT,
-            node.end_byte,
-            place.block,
-            place.scope,
-            module=walk.modules.absolute(walk.names.place, 0, module),
-        )
+        found = walk.modules.absolute(walk.names.place, 0, module)
+        binding = Binding(Bound.IMPORT, node.end_byte, place.block, place.scope, module=found)
+        if found is not None and module != full:
+            parts = (found + full.removeprefix(module)).split(".")
+            walk.names.submodules.update(".".join(parts[:count]) for count in range(2, len(parts) + 1))
         place.scope.bind(walk.names.text(alias) if alias is not None else module, binding)
 
 

@@ -13,10 +13,10 @@ from tree_sitter import Node
 from mattools_assets.source.classes import OUTSIDE_BASE, linearise
 from mattools_assets.source.expressions import expression_values
 from mattools_assets.source.hints import described_values
-from mattools_assets.source.lookup import enclosing_class, lookup, visible
+from mattools_assets.source.lookup import enclosing_class, is_private, lookup, visible
 from mattools_assets.source.modules import Modules
-from mattools_assets.source.scopes import Binding, Bound, FileNames, Scope, ScopeKind
-from mattools_assets.source.tree import CodeObject, Kind
+from mattools_assets.source.scopes import Access, Binding, Bound, FileNames, Scope, ScopeKind
+from mattools_assets.source.tree import CodeObject, Kind, parts_of
 from mattools_assets.source.values import (
     COPIES,
     OUTSIDE,
@@ -34,11 +34,13 @@ from mattools_assets.source.values import (
     Values,
     call_container_method,
     items_of,
+    received,
     union,
 )
 
 MAX_DEPTH = 60
 MAX_RETURNS = 8
+_ENUMERATIONS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "ReprEnum"})
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -53,7 +55,7 @@ class Inference:
         self._nodes: dict[int, Values] = {}
         self._hints: dict[tuple[int, int], Values] = {}
         self._bindings: dict[int, Values] = {}
-        self._members: dict[tuple[int, str, bool], Values | None] = {}
+        self._members: dict[tuple[int, str, Access], Values | None] = {}
         self._results: dict[tuple[int, int], Values] = {}
         self._orders: dict[int, tuple[int, ...]] = {}
         self._module_members: dict[tuple[str, str], Values] = {}
@@ -72,9 +74,9 @@ class Inference:
             is_class = self.objects[binding.target].kind is Kind.CLASS
             return (Class(binding.target) if is_class else Function(binding.target),)
         if binding.how is Bound.SELF:
-            return (Instance(binding.target),)
+            return (Instance(binding.target, is_own=True),)
         if binding.how is Bound.CLS:
-            return (Class(binding.target),)
+            return (Class(binding.target, is_own=True),)
         return self._remember(self._bindings, id(binding), lambda: self._binding_values(binding))
 
     def _binding_values(self, binding: Binding) -> Values:
@@ -101,7 +103,17 @@ class Inference:
         return values
 
     def _entered(self, values: Values) -> Values:
-        return union(*[value.values if isinstance(value, Items) else (value,) for value in values])
+        """What `with` gives its name: for an instance, what its `__enter__` returns when that is in the source."""
+        found: list[Values] = []
+        for value in values:
+            entered = None
+            if isinstance(value, Instance):
+                entered = self.class_member(value.index, "__enter__") or self.class_member(value.index, "__aenter__")
+            if entered is not None and entered != OUTSIDE:
+                found.append(union(*[self.result(member) for member in entered]))
+            else:
+                found.append(value.values if isinstance(value, Items) else (value,))
+        return union(*found)
 
     def part(self, values: Values, position: int) -> Values:
         """What stands at that place of a tuple, from the end when it is negative; of others, any item."""
@@ -169,7 +181,9 @@ class Inference:
             bases += [base for base in classes[:1] or [OUTSIDE_BASE] if base not in bases]
         return bases
 
-    def class_member(self, index: int, name: str, is_write: bool = False, after: int | None = None) -> Values | None:
+    def class_member(
+        self, index: int, name: str, access: Access = Access.READ, after: int | None = None
+    ) -> Values | None:
         """The attribute `name` of a class or its instances, from the first class in the order that has one.
 
         None when no class has it. `after` starts behind that class, as `super()` does.
@@ -180,7 +194,7 @@ class Inference:
         for ancestor in order:
             if ancestor == OUTSIDE_BASE:
                 return OUTSIDE
-            found = self._own_member(ancestor, name, is_write)
+            found = self._own_member(ancestor, name, access)
             if found is not None:
                 return tuple(Function(v.index, index) if isinstance(v, Function) else v for v in found)
         return None
@@ -198,22 +212,27 @@ class Inference:
                 )
         return names
 
-    def _own_member(self, index: int, name: str, is_write: bool) -> Values | None:
-        key = (index, name, is_write)
+    def _own_member(self, index: int, name: str, access: Access) -> Values | None:
+        key = (index, name, access)
         if key not in self._members:
             self._members[key] = UNKNOWN
-            self._members[key] = self._find_own_member(index, name, is_write)
+            self._members[key] = self._find_own_member(index, name, access)
         return self._members[key]
 
-    def _find_own_member(self, index: int, name: str, is_write: bool) -> Values | None:
+    def _find_own_member(self, index: int, name: str, access: Access) -> Values | None:
         scope = self.scopes.get(index)
         if scope is None:
             return None
         declared = scope.bindings.get(name, [])
-        if any(binding.is_setter for binding in declared):
-            wanted = [binding for binding in declared if binding.is_setter is is_write]
-            declared = wanted[-1:] or declared
+        if any(binding.access is not Access.READ for binding in declared):
+            wanted = [binding for binding in declared if binding.access is access]
+            readers = [binding for binding in declared if binding.access is Access.READ]
+            if not wanted and access is Access.READ:
+                return None  # the setter of an inherited property
+            declared = wanted[-1:] or readers or declared
         declared = visible(declared, scope.span[1]) if declared else []
+        if declared and declared[0].how is Bound.VALUE and not name.startswith("_") and self._is_enumeration(index):
+            return (Instance(index),)
         if any(binding.how in (Bound.DEFINITION, Bound.HINT) for binding in declared):
             return union(*[self.binding_values(binding) for binding in declared])
         assigned = scope.attributes.get(name, [])
@@ -221,15 +240,29 @@ class Inference:
             return None
         return union(*[self.binding_values(binding) for binding in (*declared, *assigned)])
 
-    def members(self, value: Value, name: str, is_write: bool = False) -> Values | None:
+    def _is_enumeration(self, index: int) -> bool:
+        """True for a class with one of the standard library's enumerations among its ancestors."""
+        scopes = [self.scopes[ancestor] for ancestor in self.order(index) if ancestor in self.scopes]
+        return any(_text(base, scope).rpartition(".")[2] in _ENUMERATIONS for scope in scopes for base in scope.bases)
+
+    def _metaclass_member(self, index: int, name: str, access: Access) -> Values | None:
+        for ancestor in self.order(index):
+            scope = self.scopes.get(ancestor)
+            if scope is not None and scope.parent is not None and scope.metaclass is not None:
+                for value in self.values_of(scope.metaclass, scope.parent):
+                    return self.class_member(value.index, name, access) if isinstance(value, Class) else None
+        return None
+
+    def members(self, value: Value, name: str, access: Access = Access.READ) -> Values | None:
         """The attribute `name` of `value` as it is written, a property being its function; None when there is none."""
         match value:
             case Module(name=module):
                 return self.module_member(module, name) or None
             case Class(index=index):
-                return self.class_member(index, name, is_write)
-            case Instance(index=index):
-                return (Class(index),) if name == "__class__" else self.class_member(index, name, is_write)
+                found = self.class_member(index, name, access)
+                return self._metaclass_member(index, name, access) if found is None else found
+            case Instance(index=index, is_own=is_own):
+                return (Class(index, is_own),) if name == "__class__" else self.class_member(index, name, access)
             case Items() | Parts() | Mapping():
                 return (ContainerMethod(value, name),)
             case External():
@@ -241,11 +274,20 @@ class Inference:
         if node.type == "call":
             function = node.child_by_field_name("function")
             if function is not None and function.type == "identifier" and _text(function, scope) == "super":
-                owner = enclosing_class(scope)
-                return ((Instance(owner),), owner) if owner is not None else (UNKNOWN, None)
+                return self._super(parts_of(node.child_by_field_name("arguments") or node), scope)
         return self.values_of(node, scope), None
 
-    def attribute_values(self, node: Node, scope: Scope, is_write: bool = False) -> tuple[Values, Values]:
+    def _super(self, arguments: Sequence[Node], scope: Scope) -> tuple[Values, int | None]:
+        owner = enclosing_class(scope)
+        if not arguments:
+            return ((Instance(owner),), owner) if owner is not None else (UNKNOWN, None)
+        after = next((v.index for v in self.values_of(arguments[0], scope) if isinstance(v, Class)), None)
+        if after is None:
+            return UNKNOWN, None
+        given = self.values_of(arguments[1], scope) if len(arguments) > 1 else UNKNOWN
+        return (Instance(next((v.index for v in given if isinstance(v, Class | Instance)), after)),), after
+
+    def attribute_values(self, node: Node, scope: Scope, access: Access = Access.READ) -> tuple[Values, Values]:
         """Receivers and raw members of an attribute node."""
         receiver, name = node.child_by_field_name("object"), node.child_by_field_name("attribute")
         if receiver is None or name is None:
@@ -253,8 +295,19 @@ class Inference:
         text = _text(name, scope)
         owners, after = self.receivers(receiver, scope)
         if after is not None:
-            return owners, self.class_member(after, text, is_write, after=after) or UNKNOWN
-        return owners, union(*[self.members(owner, text, is_write) or UNKNOWN for owner in owners])
+            found = [self.class_member(v.index, text, access, after=after) for v in owners if isinstance(v, Instance)]
+        else:
+            found = [self._member_from(owner, text, access, scope) for owner in owners]
+        return owners, union(*[values or UNKNOWN for values in found])
+
+    def _member_from(self, value: Value, name: str, access: Access, scope: Scope) -> Values | None:
+        """The attribute as the code in `scope` reaches it: private names and submodules differ from place to place."""
+        if isinstance(value, Class | Instance) and is_private(name):
+            own = enclosing_class(scope)
+            return self._own_member(own, name, access) if own is not None and own in self.order(value.index) else None
+        if isinstance(value, Module) and f"{value.name}.{name}" in scope.file.submodules:
+            return (Module(f"{value.name}.{name}"),)
+        return self.members(value, name, access)
 
     def read(self, owners: Values, raw: Values) -> Values:
         """The values that reading gives: a property of an instance is what its function returns."""
@@ -273,8 +326,8 @@ class Inference:
     def result(self, callee: Value) -> Values:
         """What a call of `callee` gives."""
         match callee:
-            case Class(index=index):
-                return (Instance(index),)
+            case Class(index=index, is_own=is_own):
+                return (Instance(index, is_own),)
             case Function(index=index, receiver=receiver):
                 return self._remember(self._results, (index, receiver), lambda: self._result(index, receiver))
             case Instance(index=index):
@@ -293,9 +346,10 @@ class Inference:
             hinted = self.hint_values(scope.return_hint, scope.parent, receiver)
             if hinted:
                 return hinted
-        if scope.yields:
-            return (Items(union(*[self.values_of(node, scope) for node in scope.yields[:MAX_RETURNS]])),)
-        return union(*[self.values_of(node, scope) for node in scope.returns[:MAX_RETURNS]])
+        given = scope.yields or scope.returns
+        values = union(*[self.values_of(node, scope) for node in given[:MAX_RETURNS]])
+        values = received(values, self.objects[index].parent, receiver)
+        return (Items(values),) if scope.yields else values
 
     def items(self, values: Values) -> Values:
         """What iterating over `values` gives, by `__iter__` or `__getitem__` for instances."""

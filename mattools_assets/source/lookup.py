@@ -10,10 +10,11 @@ def lookup(name: str, scope: Scope, at: int) -> list[Binding]:
     here: Scope | None = scope
     is_at_place = True  # no function body that runs later lies between
     while here is not None:
+        if here.type_parameters and name in here.type_parameters:
+            return [here.type_parameters[name]]
         if here is scope or here.kind is not ScopeKind.CLASS:
-            elsewhere = here.elsewhere.get(name)
-            if elsewhere is not None:
-                here, is_at_place = elsewhere, False
+            if here.elsewhere and name in here.elsewhere:
+                here, is_at_place = here.elsewhere[name], False
             found = here.bindings.get(name)
             if found:
                 holding = visible(found, at if is_at_place else here.span[1])
@@ -28,17 +29,10 @@ def lookup(name: str, scope: Scope, at: int) -> list[Binding]:
 
 
 def visible(found: list[Binding], at: int) -> list[Binding]:
-    """The bindings that can hold at `at`: a narrow one, or back to the last whose statements enclose the place."""
-    narrow = [
-        binding
-        for binding in found
-        if binding.only_in_block and binding.start <= at and binding.block[0] <= at < binding.block[1]
-    ]
-    if narrow:
-        return [max(narrow, key=lambda binding: binding.start)]
+    """The bindings that can hold at `at`: back to the last one whose statements enclose the place."""
     chosen: list[Binding] = []
     for binding in reversed(found):
-        if binding.only_in_block or binding.start > at:
+        if binding.start > at or (binding.only_in_block and not binding.block[0] <= at < binding.block[1]):
             continue
         chosen.append(binding)
         if binding.block[0] <= at <= binding.block[1]:
@@ -51,3 +45,8 @@ def enclosing_class(scope: Scope) -> int | None:
     while here is not None and here.kind is not ScopeKind.CLASS:
         here = here.parent
     return here.object if here is not None else None
+
+
+def is_private(name: str) -> bool:
+    """True for names that Python mangles, so that only the class whose body mentions them has them."""
+    return name.startswith("__") and not name.endswith("__")

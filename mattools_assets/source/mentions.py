@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tree_sitter import Node, Parser, Range
 
-from mattools_assets.source.scopes import Role
+from mattools_assets.source.scopes import Access, Role
 from mattools_assets.source.tree import PYTHON
 from mattools_assets.source.walk import Handler, NameWalk, Place
 
@@ -16,10 +16,10 @@ def identifier(walk: NameWalk, node: Node, place: Place, role: Role) -> None:
     walk.mention(node, walk.names.text(node), place, role)
 
 
-def attribute(walk: NameWalk, node: Node, place: Place, role: Role, is_write: bool = False) -> None:
+def attribute(walk: NameWalk, node: Node, place: Place, role: Role, access: Access = Access.READ) -> None:
     last = node.child_by_field_name("attribute")
     if last is not None:
-        walk.mention(node, walk.names.text(last), place, role, is_write)
+        walk.mention(node, walk.names.text(last), place, role, access)
     walk.push(node.child_by_field_name("object"), place, Role.HINT if role is Role.HINT else Role.USE)
 
 

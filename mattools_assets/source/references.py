@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from mattools_assets.source.inference import Inference
-from mattools_assets.source.lookup import lookup
+from mattools_assets.source.lookup import is_private, lookup
 from mattools_assets.source.modules import Modules
 from mattools_assets.source.names import collect_names
 from mattools_assets.source.problems import Problem, ProblemKind
 from mattools_assets.source.scopes import Bound, FileNames, Mention, Role
 from mattools_assets.source.stars import expand_star_imports
-from mattools_assets.source.tree import CodeObject, Kind, SourceTree
+from mattools_assets.source.tree import CodeObject, Kind, SourceTree, canonical
 from mattools_assets.source.values import Class, External, Function, Instance, Values
 
 
@@ -63,7 +63,7 @@ def _wanted_names(tree: SourceTree) -> set[str]:
     wanted = set(defined)
     for parsed in tree.files:
         for node in parsed.renamings:
-            name, equals, value = parsed.text(node).partition("=")
+            name, equals, value = canonical(parsed.text(node)).partition("=")
             if not equals or value.strip().rpartition(".")[2] in defined:
                 wanted.add(name.partition(":")[0].strip())
     return wanted
@@ -118,9 +118,9 @@ class _Resolver:
             values = self.inference.name_values(mention.name, mention.scope, node.start_byte)
             certainty = Certainty.EXACT
         else:
-            owners, values = self.inference.attribute_values(node, mention.scope, mention.is_write)
+            owners, values = self.inference.attribute_values(node, mention.scope, mention.access)
             certainty = self._attribute_certainty(mention, owners)
-            if not owners and mention.name in self.only_member:
+            if not owners and mention.name in self.only_member and not is_private(mention.name):
                 self._record(mention, self.only_member[mention.name], Certainty.NAME_ONLY)
         targets = list(dict.fromkeys(value.index for value in values if isinstance(value, Class | Function)))
         for target in targets:
@@ -133,7 +133,7 @@ class _Resolver:
         if receiver is None or not any(isinstance(owner, Instance) for owner in owners):
             return Certainty.EXACT
         projects = [owner for owner in owners if not isinstance(owner, External)]
-        members = {self.inference.members(owner, mention.name, mention.is_write) for owner in projects}
+        members = {self.inference.members(owner, mention.name, mention.access) for owner in projects}
         if len(members) > 1:  # the receiver can be one of several types, and they differ in this attribute
             return Certainty.AMBIGUOUS
         if receiver.type == "identifier":

@@ -7,6 +7,8 @@ from enum import IntEnum, StrEnum
 
 from tree_sitter import Node
 
+from mattools_assets.source.tree import canonical
+
 Span = tuple[int, int]
 """First byte and the byte after the last one."""
 
@@ -20,6 +22,14 @@ class Role(IntEnum):
     USE = 3
     HINT = 4
     IMPORT = 5
+
+
+class Access(StrEnum):
+    """What is done with an attribute, and which function of a property does it."""
+
+    READ = "read"
+    WRITE = "write"
+    DELETE = "delete"
 
 
 class ScopeKind(StrEnum):
@@ -70,7 +80,7 @@ class Binding:
     member: str | None = None
     unpacked: tuple[int, ...] = ()
     only_in_block: bool = False
-    is_setter: bool = False
+    access: Access = Access.READ
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -89,16 +99,19 @@ class Scope:
     bindings: dict[str, list[Binding]] = field(default_factory=dict)
     attributes: dict[str, list[Binding]] = field(default_factory=dict)
     bases: list[Node] = field(default_factory=list)
+    metaclass: Node | None = None
+    type_parameters: dict[str, Binding] | None = None
     first_parameter: str | None = None
     return_hint: Node | None = None
     returns: list[Node] = field(default_factory=list)
     yields: list[Node] = field(default_factory=list)
-    elsewhere: dict[str, Scope] = field(default_factory=dict)  # names declared global or nonlocal
+    elsewhere: dict[str, Scope] | None = None  # names declared global or nonlocal
     star_imports: list[Binding] = field(default_factory=list)  # each as an import of no name yet
 
     def bind(self, name: str, binding: Binding) -> None:
         """Adds a binding to this scope, or to the one that a global or nonlocal statement names."""
-        self.elsewhere.get(name, self).bindings.setdefault(name, []).append(binding)
+        scope = self.elsewhere.get(name, self) if self.elsewhere else self
+        scope.bindings.setdefault(name, []).append(binding)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -113,7 +126,7 @@ class Mention:
     scope: Scope
     owner: int
     role: Role
-    is_write: bool = False
+    access: Access = Access.READ
     binding: Binding | None = None
 
 
@@ -122,7 +135,7 @@ class FileNames:
     """All scopes and mentions of a file; `data` is the UTF-8 text that the nodes' offsets refer to.
 
     `quoted_hints` maps the id of a string node that stands where a type hint does to the syntax inside it,
-    `inner_scopes` the id of a comprehension to its scope.
+    `inner_scopes` the id of a comprehension to its scope. `submodules` are those that `import a.b` loads into `a`.
     """
 
     place: int
@@ -131,8 +144,10 @@ class FileNames:
     mentions: list[Mention] = field(default_factory=list)
     quoted_hints: dict[int, Node] = field(default_factory=dict)
     inner_scopes: dict[int, Scope] = field(default_factory=dict)
+    submodules: set[str] = field(default_factory=set)
     large_literals: list[Node] = field(default_factory=list)
 
     def text(self, node: Node) -> str:
-        """The source of a node."""
-        return self.data[node.start_byte : node.end_byte].decode("utf-8", "surrogatepass")
+        """The source of a node, letters in the form in which Python compares names."""
+        text = self.data[node.start_byte : node.end_byte].decode("utf-8", "surrogatepass")
+        return text if text.isascii() else canonical(text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import unicodedata
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -124,6 +125,11 @@ def parts_of(node: Node) -> list[Node]:
     return [child for child in node.named_children if child.type not in TRAILERS]
 
 
+def canonical(name: str) -> str:
+    """A name in the form in which Python compares it (NFKC): `ﬁ` as one letter is `fi`."""
+    return name if name.isascii() else unicodedata.normalize("NFKC", name)
+
+
 def build_tree(files: Iterable[SourceFile]) -> SourceTree:
     """The tree of `files`. Takes about 10 microseconds a line."""
     tree = SourceTree([], [], [])
@@ -184,7 +190,7 @@ def _add_definitions(tree: SourceTree, parsed: ParsedFile) -> None:
 
 def _code_object(index: int, node: Node, parent: CodeObject, parsed: ParsedFile) -> CodeObject:
     data = parsed.data
-    name = _text(data, node.child_by_field_name("name"))
+    name = canonical(_text(data, node.child_by_field_name("name")))
     outer = node.parent
     decorated = outer if outer is not None and outer.type == "decorated_definition" else node
     decorators = [_text(data, child) for child in decorated.children if child.type == "decorator"]

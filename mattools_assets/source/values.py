@@ -14,9 +14,10 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """The class that is object `index` of the tree."""
+    """The class that is object `index` of the tree; `is_own` when it is that of a method's own first parameter."""
 
     index: int
+    is_own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,10 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """An instance of the class `index`."""
+    """An instance of the class `index`; `is_own` when its class is that of a method's own first parameter."""
 
     index: int
+    is_own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,22 @@ def union(*groups: Values) -> Values:
     """All values once, in order."""
     first, *rest = [group for group in groups if group] or [UNKNOWN]
     return tuple(dict.fromkeys(value for group in (first, *rest) for value in group)) if rest else first
+
+
+def received(values: Values, owner: int | None, receiver: int) -> Values:
+    """What a method of the class `owner` gives when it is reached through `receiver`: its own class is that one."""
+
+    def adapted(value: Value) -> Value:
+        match value:
+            case Class(index=index, is_own=True) | Instance(index=index, is_own=True):
+                return type(value)(receiver if index == owner and receiver >= 0 else index)
+            case Items(values=inner):
+                return Items(received(inner, owner, receiver))
+            case Parts(values=parts):
+                return Parts(tuple(received(part, owner, receiver) for part in parts))
+        return value
+
+    return tuple(dict.fromkeys(adapted(value) for value in values))
 
 
 def items_of(values: Values) -> Values:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from mattools_assets.source.modules import Modules
-from mattools_assets.source.scopes import FileNames, Mention, Role, Scope, ScopeKind, Span
+from mattools_assets.source.scopes import Access, FileNames, Mention, Role, Scope, ScopeKind, Span
 from mattools_assets.source.tree import ParsedFile
 
 
@@ -71,10 +71,10 @@ class NameWalk:
         passed_on = role if role is Role.HINT else Role.USE
         self.stack += [(child, place, passed_on) for child in reversed(node.named_children)]
 
-    def mention(self, node: Node, name: str, place: Place, role: Role, is_write: bool = False) -> None:
+    def mention(self, node: Node, name: str, place: Place, role: Role, access: Access = Access.READ) -> None:
         """Notes that `name` is mentioned by `node`."""
         if name in self.wanted:
-            self.names.mentions.append(Mention(node, name, place.scope, place.owner, role, is_write))
+            self.names.mentions.append(Mention(node, name, place.scope, place.owner, role, access))
 
 
 Handler = Callable[[NameWalk, Node, Place, Role], None]

@@ -236,6 +236,116 @@ CASES = {
         TWO + "def g(v):\n  match v:\n    case A() as x: x.f()",
         {("m:g", "m:A"): "exact", ("m:g", "m:A.f"): "typed"},
     ),
+    "super with a class further up": (
+        "class A:\n  def f(self): pass\nclass B(A):\n  def f(self): pass\nclass C(B):\n"
+        "  def f(self): super(B, self).f()\n  @classmethod\n  def g(cls): super(C, cls).f()",
+        {
+            ("m:B", "m:A"): "exact",
+            ("m:C", "m:B"): "exact",
+            ("m:C.f", "m:B"): "exact",
+            ("m:C.f", "m:A.f"): "exact",
+            ("m:C.g", "m:C"): "exact",
+            ("m:C.g", "m:B.f"): "exact",
+        },
+    ),
+    "type parameters hide classes": (
+        "class T: pass\nclass B: pass\ndef g[T: B, *U](x: T): return T\nclass G[T](list[T]):\n"
+        "  def h(self, x: T): return T\ndef k(x: T): pass",
+        {("m:g", "m:B"): "exact", ("m:k", "m:T"): "exact"},
+    ),
+    "what __enter__ and __aenter__ return": (
+        TWO + "class C:\n  def __enter__(self): return A()\n  async def __aenter__(self) -> B: ...\n"
+        "  def f(self): pass\ndef g():\n  with C() as x: x.f()\n"
+        "class D:\n  async def __aenter__(self) -> B: ...\n  def f(self): pass\n"
+        "async def h():\n  async with D() as x: x.f()",
+        {
+            ("m:C.__enter__", "m:A"): "exact",
+            ("m:C.__aenter__", "m:B"): "exact",
+            ("m:D.__aenter__", "m:B"): "exact",
+            ("m:g", "m:C"): "exact",
+            ("m:g", "m:A.f"): "typed",
+            ("m:h", "m:D"): "exact",
+            ("m:h", "m:B.f"): "typed",
+        },
+    ),
+    "a name that is bound again where isinstance holds": (
+        TWO + "def g(x):\n  if isinstance(x, A):\n    x = B()\n    x.f()",
+        {("m:g", "m:A"): "exact", ("m:g", "m:B"): "exact", ("m:g", "m:B.f"): "typed"},
+    ),
+    "isinstance holds in the rest of its condition": (
+        TWO + "def g(x):\n  if isinstance(x, A) and x.f(): pass",
+        {("m:g", "m:A"): "exact", ("m:g", "m:A.f"): "typed"},
+    ),
+    "alternative constructors and copies of a subclass": (
+        "class A:\n  @classmethod\n  def make(cls): return cls()\n  @classmethod\n  def two(cls): return 1, cls()\n"
+        "  def same(self): return self\n  def plain(self): return A()\n  def f(self): pass\n"
+        "class B(A):\n  def f(self): pass\ndef a(): B.make().f()\ndef b():\n  x, y = B.two()\n  y.f()\n"
+        "def c(): B().same().f()\ndef d(): B().plain().f()",
+        {
+            ("m:A.plain", "m:A"): "exact",
+            ("m:B", "m:A"): "exact",
+            ("m:a", "m:B"): "exact",
+            ("m:a", "m:A.make"): "exact",
+            ("m:a", "m:B.f"): "typed",
+            ("m:b", "m:B"): "exact",
+            ("m:b", "m:A.two"): "exact",
+            ("m:b", "m:B.f"): "typed",
+            ("m:c", "m:B"): "exact",
+            ("m:c", "m:A.same"): "typed",
+            ("m:c", "m:B.f"): "typed",
+            ("m:d", "m:B"): "exact",
+            ("m:d", "m:A.plain"): "typed",
+            ("m:d", "m:A.f"): "typed",
+        },
+    ),
+    "private names belong to the class whose body mentions them": (
+        "class A:\n  def __p(self): pass\n  def g(self): self.__p()\nclass B(A):\n  def h(self): self.__p()\n"
+        "class C(A):\n  def __p(self): pass\ndef k(a: A): a.__p()",
+        {
+            ("m:A.g", "m:A.__p"): "exact",
+            ("m:B", "m:A"): "exact",
+            ("m:C", "m:A"): "exact",
+            ("m:k", "m:A"): "exact",
+        },
+    ),
+    "an augmented assignment binds a name, which keeps its type": (
+        "def f(): pass\nclass A:\n  def u(self): pass\ndef g():\n  f += 1\n  f()\n"
+        "def h():\n  x = A()\n  x += 1\n  x.u()",
+        {("m:h", "m:A"): "exact", ("m:h", "m:A.u"): "typed"},
+    ),
+    "except* gives a group": (
+        "class E(Exception):\n  def very_rare(self): pass\ndef g():\n  try: pass\n  except* E as e: e.very_rare()\n"
+        "def h():\n  try: pass\n  except E as e: e.very_rare()",
+        {("m:g", "m:E"): "exact", ("m:h", "m:E"): "exact", ("m:h", "m:E.very_rare"): "typed"},
+    ),
+    "letters that Python takes for the same": (
+        "def \ufb01(): pass\ndef g(): fi()\ndef h(): \ufb01()",
+        {("m:g", "m:fi"): "exact", ("m:h", "m:fi"): "exact"},
+    ),
+    "methods of a metaclass": (
+        "class M(type):\n  def f(cls): pass\n  def h(cls): pass\nclass A(metaclass=M):\n  def h(self): pass\n"
+        "class B(A): pass\ndef g(): B.f()\ndef k(): B.h()\ndef l(): B().f()",
+        {
+            ("m:A", "m:M"): "exact",
+            ("m:B", "m:A"): "exact",
+            ("m:g", "m:B"): "exact",
+            ("m:g", "m:M.f"): "exact",
+            ("m:k", "m:B"): "exact",
+            ("m:k", "m:A.h"): "exact",
+            ("m:l", "m:B"): "exact",
+        },
+    ),
+    "methods of an enumeration's members": (
+        "import enum\nfrom enum import Enum\nclass E(Enum):\n  X = 1\n  def f(self): pass\nclass Base(enum.IntEnum):\n"
+        "  def f(self): pass\nclass F(Base):\n  Y = 1\ndef g(): E.X.f()\ndef h(): F.Y.f()",
+        {
+            ("m:F", "m:Base"): "exact",
+            ("m:g", "m:E"): "exact",
+            ("m:g", "m:E.f"): "typed",
+            ("m:h", "m:F"): "exact",
+            ("m:h", "m:Base.f"): "typed",
+        },
+    ),
     "a class that is its own base": ("class A(A): \n  def f(self): self.g()", {("m:A", "m:A"): "exact"}),
 }
 
@@ -282,6 +392,54 @@ def test_reading_meets_the_getter_and_writing_the_setter(tmp_path: Path) -> None
         if project.objects[r.source].name != "p"
     }
     assert lines == {("g", 3), ("h", 5)}
+
+
+PROPERTY = """class A:
+  @property
+  def p(self): pass
+  @p.setter
+  def p(self, v): pass
+  @p.deleter
+  def p(self): pass
+  def read(self): return self.p
+  def write(self): self.p = 1
+  def change(self): self.p += 1
+  def remove(self): del self.p, self.q
+class B(A):
+  @A.p.setter
+  def p(self, v): pass
+  def read(self): return self.p
+  def write(self): self.p = 1
+"""
+
+
+def test_each_access_to_a_property_meets_its_function(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(PROPERTY)
+    project = analyse(tmp_path)
+    lines: dict[str, set[int]] = {}
+    for reference in project.references:
+        source, target = project.objects[reference.source], project.objects[reference.target]
+        if source.name != "p" and target.name == "p":
+            lines.setdefault(source.qualified_name, set()).add(target.start_line)
+    assert lines == {
+        "A.read": {3},
+        "A.write": {5},
+        "A.change": {3, 5},
+        "A.remove": {7},
+        "B.read": {3},
+        "B.write": {14},
+    }
+
+
+def test_an_imported_submodule_comes_before_a_function_of_its_name(tmp_path: Path) -> None:
+    found = analysed(
+        tmp_path,
+        p_____init__="def x(): pass",
+        p___x="def q(): pass",
+        m="import p.x\ndef g(): p.x.q()",
+        n="from p import x\ndef g(): x()",
+    )
+    assert found == {("m:g", "p/x:q"): "exact", ("n:", "p/__init__:x"): "exact", ("n:g", "p/__init__:x"): "exact"}
 
 
 def test_circular_imports_end(tmp_path: Path) -> None:
