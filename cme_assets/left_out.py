@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from cme_assets.protocols import PROTOCOLS
 from cme_assets.schemas import DIRECT_RESPONSES
 from resources.lake import Lake
-from resources.llm.batched import WAITS
+from resources.llm.unanswered import stopped_by_budget, waiting_for_batches
 from resources.model_entry import ModelEntry
 from resources.registry import Registry, not_asked
 from resources.settings import Settings
 
 
-def waiting_for_batches(lake: Lake, entries: Iterable[ModelEntry]) -> list[str]:
-    """A line for each model some of whose questions are in a batch that the provider has not done. Raises LakeError."""
-    lines = []
-    for entry in entries:
-        keys = [key for key in lake.keys(DIRECT_RESPONSES) if key["model"] == entry.name] if entry.batch else []
-        errors = [row["error"] for key in keys for row in lake.read(DIRECT_RESPONSES, key, ["error"]).to_pylist()]
-        if waiting := errors.count(WAITS):
-            lines.append(
-                f"{entry.name}: {waiting} of {len(errors)} questions wait for their batch, within a day; run again then"
-            )
-    return lines
+def unanswered(lake: Lake, entries: Sequence[ModelEntry], settings: Settings) -> list[str]:
+    """A line for each model that waits for a batch, and for each that a budget stopped. Raises LakeError."""
+    replies = [protocol.responses.table for protocol in PROTOCOLS]
+    return [
+        *waiting_for_batches(lake, [DIRECT_RESPONSES], entries),
+        *stopped_by_budget(lake, replies, entries, settings),
+    ]
 
 
 def left_out(registry: Registry, environment: Mapping[str, str], settings: Settings) -> list[str]:

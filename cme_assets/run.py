@@ -23,7 +23,7 @@ def main() -> int:
     import dagster as dg
 
     from cme_assets.bring_up_to_date import bring_up_to_date
-    from cme_assets.left_out import left_out, waiting_for_batches
+    from cme_assets.left_out import left_out, unanswered
     from cme_assets.protocols.protocol import ProtocolError
     from cme_assets.summary import print_summary
     from dbt_reports.bring_up_to_date import ReportsFailed, bring_reports_up_to_date
@@ -55,7 +55,7 @@ def main() -> int:
             done = bring_up_to_date(settings, entries, instance)
             built = bring_reports_up_to_date(settings, instance)
         print_summary(settings, done, reports_built=built)
-        for line in waiting_for_batches(Lake(settings.lake), entries):
+        for line in unanswered(Lake(settings.lake), entries, settings):
             print(line)
         if done.refused:
             return 1

@@ -26,6 +26,7 @@ def main() -> int:
     from dbt_reports.bring_up_to_date import ReportsFailed, bring_reports_up_to_date
     from mattools_assets.bring_up_to_date import Refused, bring_up_to_date
     from mattools_assets.entrants import PROTOCOLS, check_doc_source
+    from mattools_assets.left_out import unanswered
     from mattools_assets.qa.published import PublishedError
     from mattools_assets.source.errors import SourceError
     from mattools_assets.summary import print_summary
@@ -36,7 +37,7 @@ def main() -> int:
     from resources.dagster_home import DagsterHomeError, explaining_storage_errors, open_instance
     from resources.found_models import registry_of
     from resources.interrupts import repeated_when_lost, stopped
-    from resources.lake import LakeError
+    from resources.lake import Lake, LakeError
     from resources.registry import RegistryError, not_asked, read_environment
     from resources.settings import SettingError, read_settings
 
@@ -64,6 +65,8 @@ def main() -> int:
                 print(line, file=sys.stderr)
             built = bring_reports_up_to_date(settings, instance)
         print_summary(settings, (knowledge, tools), reports_built=built)
+        for line in unanswered(Lake(settings.lake), entries, settings):
+            print(line)
         if knowledge.refused or tools.refused:
             return 1
     except one_line_errors as error:

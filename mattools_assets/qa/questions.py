@@ -71,7 +71,7 @@ QA_PUBLISHED = LakeTable("qa_published", "The published questions, from files th
 QA_HANDWRITTEN = LakeTable("qa_handwritten", "Thirty questions written for this project.", (), _COLUMNS)
 QA_DROPPED = LakeTable(
     "qa_dropped",
-    "Questions that were written and not kept: one row each, with the reason.",
+    "Questions that were written and not kept, and passages without a reply yet: one row each, with the reason.",
     ("origin", "kind"),
     (
         Column("origin", _TEXT, "name of the model that wrote it"),

@@ -76,6 +76,10 @@ def synthesis_prompt(passage: Passage, tags: bool = False) -> str:
     return f"{task}\n{_RULES.format(what=what)}\n{form}\n\n<{what}>\n{passage.text}\n</{what}>"
 
 
+NO_REPLY_YET = "no reply yet: "
+"""Begins the reason of a passage that is to be asked about again; the request's outcome follows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A question as the model wrote it, before the gates."""

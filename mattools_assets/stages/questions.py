@@ -26,7 +26,7 @@ from mattools_assets.qa.questions import (
     QuestionKind,
     questions_table,
 )
-from mattools_assets.qa.synthesis import REPLY_SCHEMA, Draft, Dropped, read_reply, synthesis_prompt
+from mattools_assets.qa.synthesis import NO_REPLY_YET, REPLY_SCHEMA, Draft, Dropped, read_reply, synthesis_prompt
 from resources.lake import Lake, LakeTable
 from resources.llm.answer import Answer
 from resources.llm.asking import answers_of
@@ -75,6 +75,7 @@ async def written_questions(
     answers = await _ask(settings, ledger, entry, [_synthesis(entry, passage) for passage in passages])
     drafts: list[tuple[Passage, Sequence[Draft]]] = []
     dropped: list[tuple[Passage, Dropped]] = []
+    left: list[tuple[Passage, Dropped]] = []
     for passage, answer in zip(passages, answers, strict=True):
         if answer.status in (Status.OK, Status.TRUNCATED):
             read, malformed = read_reply(answer.text)
@@ -82,15 +83,17 @@ async def written_questions(
             dropped += [(passage, each) for each in malformed]
         elif answer.status.is_scored:
             dropped.append((passage, Dropped("", f"no reply: {answer.status.value}")))
+        else:
+            left.append((passage, Dropped("", f"{NO_REPLY_YET}{answer.status.value}")))
     questions, gated = make_questions(drafts, entry.name, settings.knowledge.seed)
     dropped += gated
-    unanswered = sum(not answer.status.is_scored for answer in answers)
+    unanswered = len(left)
     if settings.knowledge.self_check:
         questions, unchecked = await _checked(settings, ledger, entry, questions)
         unanswered += unchecked
     made = _made(TABLES[kind], questions, [each for _, each in dropped])
     made.remarks.update({"passages": len(passages), "passages without a reply": unanswered})
-    yield entry.name, made, _dropped(entry.name, kind, dropped), unanswered
+    yield entry.name, made, _dropped(entry.name, kind, [*dropped, *left]), unanswered
 
 
 def _passages(lake: Lake, settings: Settings, kind: QuestionKind) -> list[Passage]:

@@ -12,10 +12,11 @@ import dagster as dg
 import pytest
 
 from mattools_assets import freshness, planning
-from mattools_assets.bring_up_to_date import Refused
+from mattools_assets.bring_up_to_date import Refused, bring_up_to_date
 from mattools_assets.docs.tables import LLM_DOCS
 from mattools_assets.estimate import estimates
 from mattools_assets.freshness import Step
+from mattools_assets.left_out import unanswered
 from mattools_assets.qa.questions import QA_CODE, QA_DOC, QA_DROPPED
 from mattools_assets.qa.scores import QA_ACCURACY, QA_ANSWERS, QA_SCORES
 from mattools_assets.source.errors import SourceError
@@ -92,6 +93,24 @@ def test_a_model_documents_writes_and_answers(tmp_path: Path, instance: dg.Dagst
         sizes = {key[:2]: row["n_answered"] for key, row in found.items()}
         assert sizes == {("handwritten", "handwritten"): 30, (MODEL, "code"): 5, (MODEL, "doc"): 5}
     assert len(prompts_for(server, "Answer this multiple-choice")) == 40
+
+
+def test_what_the_budget_stopped_is_said_at_the_end(
+    tmp_path: Path, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Five documents, questions on five objects and one docstring, thirty answers: none of these is asked for."""
+    monkeypatch.setenv("CONDMAT_BUDGET_DAY_USD", "0.0000001")
+    with running(scripted()) as address:
+        priced = model(address, free=False, prices=[{"since": "2020-01-01", "input": 1, "output": 1}])
+        settings = knowledge_settings(tmp_path, priced, CONDMAT_BUDGET_DAY_USD="0.0000001")
+        entries = load_registry(settings.models_file).runnable({"CONDMAT_BUDGET_DAY_USD": "0.0000001"})
+        bring_up_to_date(settings, entries, instance)
+        stopped = "not asked: scripted: 41 requests (budget); raise CONDMAT_BUDGET_DAY_USD and run again"
+        assert unanswered(Lake(settings.lake), entries, settings) == [stopped]
+        monkeypatch.setenv("CONDMAT_BUDGET_DAY_USD", "none")
+        settings = replace(settings, budget_day_usd=None)
+        bring_up_to_date(settings, entries, instance)
+    assert unanswered(Lake(settings.lake), entries, settings) == []
 
 
 def test_structured_output_where_there_is_some_and_tags_where_not(tmp_path: Path, instance: dg.DagsterInstance) -> None:

@@ -15,7 +15,7 @@ import yaml
 from cme_assets import bring_up_to_date as bringing
 from cme_assets import definitions, schemas
 from cme_assets.definitions import build_defs
-from cme_assets.left_out import waiting_for_batches
+from cme_assets.left_out import unanswered
 from cme_assets.page.transcripts import write_transcripts
 from cme_assets.protocols import PROTOCOLS, model_replies
 from cme_assets.protocols.replies import remarks, reply_row
@@ -209,8 +209,13 @@ def test_the_budget_stops_and_goes_on(
     assert {row["status"] for row in rows} == {"budget_stopped"}
     assert {(row["cost_usd"], row["prompt_tokens"], row["completion_tokens"]) for row in rows} == {(0.0, 0, 0)}
     assert {row["score"] for row in scores(settings)} == {None}
+    entries, none_left = load_registry(settings.models_file).entries, replace(settings, budget_run_usd=0.0)
+    assert unanswered(Lake(settings.lake), entries, none_left) == [
+        "not asked: first: 10 requests (budget); raise CONDMAT_BUDGET_RUN_USD and run again"
+    ]
     bring_served(settings, instance)
     assert {row["status"] for row in replies(settings)} == {"ok"}
+    assert unanswered(Lake(settings.lake), entries, settings) == []
     assert len(server[0].log.asked) == 10
 
 
@@ -322,7 +327,7 @@ def test_a_batch_is_handed_in_once_and_collected_by_the_sensor(
             assert {r["score"] for r in scores(settings)} == {None}
         defs = build_defs(settings, {"workers": IN_THIS_PROCESS})
         # Nobody calls that an error.
-        assert waiting_for_batches(Lake(settings.lake), load_registry(settings.models_file).entries) == [
+        assert unanswered(Lake(settings.lake), load_registry(settings.models_file).entries, settings) == [
             "first: 10 of 10 questions wait for their batch, within a day; run again then"
         ]
         noted = remarks(replies(settings), 10)
