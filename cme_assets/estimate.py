@@ -22,6 +22,7 @@ from cme_assets.protocols.react import REACT
 from resources.lake import Lake
 from resources.llm.estimate import Estimate, estimate
 from resources.llm.ledger import Ledger
+from resources.llm.wording import Span, in_all
 from resources.model_entry import ModelEntry
 from resources.registry import Registry
 from resources.settings import Settings
@@ -97,12 +98,13 @@ def main() -> int:
 
 
 def print_estimates(settings: Settings, entries: Sequence[ModelEntry], answer_tokens: int | None) -> None:
-    """One line a model, and the sum of those with a price."""
-    total = most = 0.0
+    """One line a model and protocol, and the sum of those with a price."""
+    spans: list[Span | None] = []
     for found, expected in estimates(settings, entries, answer_tokens):
-        print(f"{found}; {expected} tokens an answer assumed", flush=True)
-        total, most = total + (found.usd or 0.0), most + (found.usd_most or 0.0)
-    print(f"all that have a price: ${total:.2f}, at most ${most:.2f}; nobody was asked")
+        assumed = f"; {expected:,} tokens an answer assumed" if found.requests else ""
+        print(f"{found}{assumed}", flush=True)
+        spans.append(found.span)
+    print(in_all(spans, ", at most "))
 
 
 if __name__ == "__main__":

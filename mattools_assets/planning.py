@@ -91,9 +91,16 @@ def stale_base(lake: Lake, settings: Settings) -> list[str]:
         stale.append(freshness.CODE_PASSAGES.table.name)
     if not _is_good(lake, freshness.HANDWRITTEN, {}, handwritten_note()):
         stale.append(freshness.HANDWRITTEN.table.name)
-    if official_files(settings) and not _is_good(lake, freshness.PUBLISHED, {}, published_note(settings)):
+    if is_published_stale(lake, settings):
         stale.append(freshness.PUBLISHED.table.name)
     return stale
+
+
+def is_published_stale(lake: Lake, settings: Settings) -> bool:
+    """Whether there are official questions that are not in the lake yet. Raises PublishedError."""
+    if not official_files(settings):
+        return False
+    return not _is_good(lake, freshness.PUBLISHED, {}, published_note(settings))
 
 
 def stale_documents(lake: Lake, settings: Settings, entries: Iterable[ModelEntry]) -> dict[str, list[str]]:

@@ -35,6 +35,7 @@ def estimate_asset() -> dg.AssetsDefinition:
                 "estimate": dg.MetadataValue.md("\n".join([*_HEAD, *map(_line, found)])),
                 "requests": sum(each.requests for each in found),
                 "USD of those with a price": float(sum(known)),
+                "without a price": len(found) - len(known),
             }
         )
 
@@ -42,10 +43,10 @@ def estimate_asset() -> dg.AssetsDefinition:
 
 
 def _line(found: Estimate) -> str:
-    counts = [found.model, *map(str, (found.requests, found.answered, found.prompt_tokens, found.completion_tokens))]
+    counts = (found.requests, found.answered, found.prompt_tokens, found.completion_tokens)
     money = [_usd(each) for each in (found.usd, found.usd_cached, found.usd_batch, found.usd_most)]
-    return "| " + " | ".join([*counts, *money]) + " |"
+    return "| " + " | ".join([found.model, *(f"{count:,}" for count in counts), *money]) + " |"
 
 
 def _usd(amount: float | None) -> str:
-    return "" if amount is None else f"{amount:.2f}"
+    return "" if amount is None else f"{amount:,.2f}"

@@ -74,7 +74,7 @@ async def given_answers(
     lake: Lake, settings: Settings, ledger: Ledger, entry: ModelEntry
 ) -> AsyncGenerator[tuple[str, Made], None]:
     """The entry's name and its answers; what it has answered before is kept. Raises LakeError and LedgerError."""
-    plan = _plan(lake, settings, entry)
+    plan = _plan(all_questions(lake), settings, entry)
     rows = _kept(lake, entry)
     open_ones = {one.identity: one for _, one in plan if one.identity not in rows}
     if entry.provider == "reference":
@@ -86,17 +86,22 @@ async def given_answers(
     yield entry.name, Made(QA_ANSWERS.rows(made), _remarks(made, len(open_ones)))
 
 
-def open_requests(lake: Lake, settings: Settings, entry: ModelEntry) -> list[ChatRequest]:
-    """What the entry would be asked now, had the ledger nothing of it. Raises LakeError."""
+def open_requests(
+    lake: Lake, settings: Settings, entry: ModelEntry, questions: Sequence[Question]
+) -> tuple[list[ChatRequest], int]:
+    """What the entry would be asked now, had the ledger nothing of it, and how many answers are kept.
+
+    Raises LakeError.
+    """
     kept = _kept(lake, entry)
-    return [_request(one) for _, one in _plan(lake, settings, entry) if one.identity not in kept]
+    asked = {one.identity: one for _, one in _plan(questions, settings, entry)}
+    requests = [_request(one) for identity, one in asked.items() if identity not in kept]
+    return requests, len(asked) - len(requests)
 
 
-def _plan(lake: Lake, settings: Settings, entry: ModelEntry) -> list[tuple[str, _Asked]]:
+def _plan(questions: Sequence[Question], settings: Settings, entry: ModelEntry) -> list[tuple[str, _Asked]]:
     return [
-        (sample, one)
-        for sample, question in sampled(all_questions(lake), settings)
-        for one in _times(question, entry.repeats)
+        (sample, one) for sample, question in sampled(questions, settings) for one in _times(question, entry.repeats)
     ]
 
 

@@ -73,10 +73,8 @@ async def model_documents(
 
     Raises LakeError and LedgerError. What the provider or the budget prevents is in the table as failed or waiting.
     """
-    graph, key = stored_graph(lake), {"doc_source": entry.name}
-    version = f"{PROMPT_VERSION} {entrant_hash(entry, DOCS)}"
-    identities = document_identities(graph, version, settings.knowledge.doc_depth)
-    known = read_documents(lake.read(LLM_DOCS, key)) if lake.stored(LLM_DOCS, key) else {}
+    graph = stored_graph(lake)
+    identities, known = _identities(graph, settings, entry), _known(lake, entry)
     keys, tally = read_environment(settings.models_file), Tally()
     async with AsyncExitStack() as stack:
         if why := entry.why_off(keys):
@@ -128,14 +126,29 @@ def prompt_budget(entry: ModelEntry) -> int:
     return max(LEAST_BUDGET, min(DEFAULT_BUDGET, left))
 
 
-def document_requests(lake: Lake, entry: ModelEntry) -> list[ChatRequest]:
-    """About what the entry is asked for all documents: heads stand in for documents not written yet.
+def document_requests(lake: Lake, settings: Settings, entry: ModelEntry) -> tuple[list[ChatRequest], int]:
+    """About what the entry would be asked now, and how many of its documents are kept.
 
-    Raises LakeError.
+    Heads stand in for documents that are not written yet. Raises LakeError.
     """
     graph, budget = stored_graph(lake), prompt_budget(entry)
-    prompts = (document_prompt(item, graph, {}, budget) for item in graph.objects.values())
-    return [ChatRequest([{"role": "user", "content": prompt}], purpose="mattools docs") for prompt in prompts]
+    texts = {document.identity: document.text for document in _known(lake, entry).values() if document.state in USABLE}
+    identities = _identities(graph, settings, entry)
+    kept = {object_id: texts[identity] for object_id, identity in identities.items() if identity in texts}
+    asked = [item for object_id, item in graph.objects.items() if object_id not in kept]
+    prompts = (document_prompt(item, graph, kept, budget) for item in asked)
+    requests = [ChatRequest([{"role": "user", "content": prompt}], purpose="mattools docs") for prompt in prompts]
+    return requests, len(kept)
+
+
+def _identities(graph: CodeGraph, settings: Settings, entry: ModelEntry) -> dict[str, str]:
+    version = f"{PROMPT_VERSION} {entrant_hash(entry, DOCS)}"
+    return document_identities(graph, version, settings.knowledge.doc_depth)
+
+
+def _known(lake: Lake, entry: ModelEntry) -> dict[str, Document]:
+    key = {"doc_source": entry.name}
+    return read_documents(lake.read(LLM_DOCS, key)) if lake.stored(LLM_DOCS, key) else {}
 
 
 def unfinished(made: Made) -> int:

@@ -53,15 +53,22 @@ def make_handwritten() -> Made:
 
 def make_published(settings: Settings) -> Made:
     """The official questions, from the files that the user has. Raises PublishedError."""
-    files = official_files(settings)
-    if not files:
+    if not official_files(settings):
         raise PublishedError(
             "CONDMAT_PUBLISHED_QA is not set: let it name the official question set's zip archives, or a folder "
             "that holds them"
         )
-    read = [read_published(path, kind) for kind, path in files]
+    return _made(QA_PUBLISHED, *official_questions(settings))
+
+
+def official_questions(settings: Settings) -> tuple[list[Question], list[Dropped]]:
+    """The official questions in the files that the user has, and those not kept; none without files.
+
+    Raises PublishedError.
+    """
+    read = [read_published(path, kind) for kind, path in official_files(settings)]
     questions = [question for kept, _ in read for question in kept]
-    return _made(QA_PUBLISHED, questions, [each for _, dropped in read for each in dropped])
+    return questions, [each for _, dropped in read for each in dropped]
 
 
 async def written_questions(

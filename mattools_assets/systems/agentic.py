@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mattools_assets.systems import prompts
-from mattools_assets.systems.base import Ended, Entity, Retrieved, Session, System, function_of
+from mattools_assets.systems.base import Ended, Entity, K, Retrieved, Session, System, function_of
 from mattools_assets.systems.rag import passages
 from mattools_assets.systems.replies import Function
 from mattools_assets.systems.sources import OBJECT_DOCS
@@ -119,4 +119,17 @@ def _json_in(reply: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-AGENTIC = System("agentic-rag", answer, version=prompts.VERSION, requests=(9, 45), sources=(OBJECT_DOCS,))
+# All queries find the same, nothing is looked up; or each finds something else, and no ranking can be read, so that all
+# is kept that was found and looked up. Code counts as a passage.
+_SHORTEST = (0, 0, KEPT, KEPT, 0, 0, KEPT, KEPT, 2 * KEPT)
+_FOUND, _KNOWN = QUERIES * K, QUERIES * K + 2 * KEPT
+_LONGEST = (0, 0, *TRIES * (_FOUND,), _FOUND, 0, 0, *2 * TRIES * (_KNOWN,), *TRIES * (2 * _KNOWN,))
+
+AGENTIC = System(
+    "agentic-rag",
+    answer,
+    version=prompts.VERSION,
+    shortest=_SHORTEST,
+    longest=_LONGEST,
+    sources=(OBJECT_DOCS,),
+)

@@ -268,19 +268,28 @@ class ToolAnswer:
 class System:
     """A system: its name, how it answers, and what it needs.
 
-    `version` changes when its prompts or its way change; answers of another version are stale. `requests` are the
-    fewest and the most for one question; `sources` the document collections that it asks (see `sources.py`). `package`
-    is one that it needs beyond the usual ones, and `mend` says how to get it.
+    `version` changes when its prompts or its way change; answers of another version are stale. `shortest` and `longest`
+    are its ways with the fewest and the most requests for one question: how many passages each request holds. `sources`
+    are the document collections that it asks (see `sources.py`). `reading` is how many tokens a request has beside the
+    document that it reads, where every document is read once before the first question. `package` is one that it needs
+    beyond the usual ones, and `mend` says how to get it.
     """
 
     name: str
     answer: Callable[[Session], Awaitable[Function]]
     version: str
-    requests: tuple[int, int]
+    shortest: tuple[int, ...]
+    longest: tuple[int, ...]
     sources: tuple[str, ...] = ()
     needs_sandbox: bool = False
+    reading: int = 0
     package: str = ""
     mend: str = ""
+
+    @property
+    def requests(self) -> tuple[int, int]:
+        """The fewest and the most for one question."""
+        return len(self.shortest), len(self.longest)
 
 
 async def answer_question(system: System, question: Question, around: Surroundings) -> ToolAnswer:

@@ -32,6 +32,8 @@ NAME = "graph-rag"
 INDEX_VERSION = "1"
 ENTITIES, CHUNKS = 20, 10
 """How many entities or relations, and chunks, LightRAG looks for; ours, the publication does not say."""
+READING = 1_800
+"""Tokens of the prompt with which LightRAG 1.5.7 has a document read, the document left out."""
 PATIENCE = 7 * 24 * 3600
 """Seconds; how long to wait for a provider is the client's business."""
 REPORTED = 100
@@ -239,8 +241,10 @@ GRAPH = System(
     NAME,
     answer,
     version=VERSION,
-    requests=(2, 2),
+    shortest=(0, CHUNKS),
+    longest=(0, CHUNKS + 2 * ENTITIES),
     sources=(OBJECT_DOCS,),
+    reading=READING,
     package="lightrag",
     mend="install it by `make graph-rag`",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mattools_assets.systems.base import Retrieved, Session, System
+from mattools_assets.systems.base import K, Retrieved, Session, System
 from mattools_assets.systems.prompts import VERSION, function_prompt
 from mattools_assets.systems.replies import Function
 from mattools_assets.systems.sources import CODE, OBJECT_DOCS, OBJECT_DOCS_SPLIT, OFFICIAL_DOCS
@@ -24,7 +24,7 @@ def rag(name: str, source: str) -> System:
             function_prompt(session.question.text, passages(chunks), session.room), "answer"
         )
 
-    return System(name, answer, version=VERSION, requests=(1, 1), sources=(source,))
+    return System(name, answer, version=VERSION, shortest=(K,), longest=(K,), sources=(source,))
 
 
 RAG = tuple(

@@ -10,7 +10,7 @@ No round ever learns what the verification says. At most five rounds. Two kinds:
 from __future__ import annotations
 
 from mattools_assets.systems import prompts
-from mattools_assets.systems.base import Ended, Round, Session, System, Trial, function_of
+from mattools_assets.systems.base import Ended, K, Round, Session, System, Trial, function_of
 from mattools_assets.systems.rag import passages
 from mattools_assets.systems.replies import Function, inside
 from mattools_assets.systems.sources import CODE, OBJECT_DOCS
@@ -36,7 +36,17 @@ def published(name: str, source: str) -> System:
             raise end or Ended(Status.UNPARSEABLE, "no round gave a function")
         return function
 
-    return System(name, answer, version=prompts.VERSION, requests=(2, 18), sources=(source,), needs_sandbox=True)
+    reviewed = (K, 0, 0, 0)  # function, form, critique, its form
+    longest = (*(ROUNDS - 1) * reviewed, K, 0)
+    return System(
+        name,
+        answer,
+        version=prompts.VERSION,
+        shortest=(K, 0),
+        longest=longest,
+        sources=(source,),
+        needs_sandbox=True,
+    )
 
 
 async def _formed(session: Session, source: str, query: str) -> tuple[Function | None, Ended | None]:
@@ -117,5 +127,13 @@ def _answered(first: list[dict], reply: str, message: str, room: int) -> list[di
 REFLECTION = (
     published("reflection-published-1", CODE),
     published("reflection-published-4", OBJECT_DOCS),
-    System("reflection", reflect, version=prompts.VERSION, requests=(1, 9), sources=(OBJECT_DOCS,), needs_sandbox=True),
+    System(
+        "reflection",
+        reflect,
+        version=prompts.VERSION,
+        shortest=(K,),
+        longest=(K, *(ROUNDS - 1) * (0, 2 * K)),  # a critique, then the function with a second search
+        sources=(OBJECT_DOCS,),
+        needs_sandbox=True,
+    ),
 )

@@ -12,4 +12,4 @@ async def answer(session: Session) -> Function:
     return await session.ask_function(function_prompt(session.question.text, (), session.room), "answer")
 
 
-SINGLE = System("single", answer, version=VERSION, requests=(1, 1))
+SINGLE = System("single", answer, version=VERSION, shortest=(0,), longest=(0,))

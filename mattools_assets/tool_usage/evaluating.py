@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from mattools_assets.systems.catalogue import SYSTEMS as LIVE
 from mattools_assets.systems.opening import Place, documents_used
@@ -55,14 +56,34 @@ def answers_of(
         return keyless_answers(evaluation, tasks, settings)
     entry, system = registry[evaluation.model], LIVE[evaluation.system]
     place = Place(lake, settings, registry)
-    identity = live_identity(place, entry, system)
-    wanted = [(task, n) for task in tasks.values() if task.question.data_at_hand for n in range(entry.repeats)]
-    rows = kept_answers(evaluation, lake, identity)
-    asked = [(task, repeat) for task, repeat in wanted if _place(task, repeat) not in rows]
+    plan = planned(evaluation, place, tasks)
+    rows, asked = plan.kept, plan.open
     found = documents_used(system, place) if asked else None
     for task, repeat, answer in live_answers(place, entry, system, asked, told) if asked else ():
-        rows[_place(task, repeat)] = live_row(evaluation, task, repeat, identity, answer, found)
-    return made([rows[_place(task, repeat)] for task, repeat in wanted], len(asked))
+        rows[_place(task, repeat)] = live_row(evaluation, task, repeat, plan.identity, answer, found)
+    return made([rows[_place(task, repeat)] for task, repeat in plan.wanted], len(asked))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a live evaluation is to answer, each question with its repeats, and by whom; `kept` is answered already."""
+
+    identity: str
+    wanted: list[tuple[Task, int]]
+    kept: dict[tuple[str, ...], Row]
+
+    @property
+    def open(self) -> list[tuple[Task, int]]:
+        """What is to be asked."""
+        return [(task, repeat) for task, repeat in self.wanted if _place(task, repeat) not in self.kept]
+
+
+def planned(evaluation: Evaluation, place: Place, tasks: Tasks) -> Plan:
+    """The plan of a live evaluation with the documents in the lake. Raises ToolUsageError, LakeError."""
+    entry = place.registry[evaluation.model]
+    identity = live_identity(place, entry, LIVE[evaluation.system])
+    wanted = [(task, n) for task in tasks.values() if task.question.data_at_hand for n in range(entry.repeats)]
+    return Plan(identity, wanted, kept_answers(evaluation, place.lake, identity))
 
 
 def identity_of(evaluation: Evaluation, lake: Lake, settings: Settings, registry: Registry, tasks: Tasks) -> str:

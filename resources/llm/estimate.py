@@ -19,10 +19,12 @@ from resources.llm.request import ChatRequest
 from resources.llm.storing import parts
 from resources.llm.tokens import prompt_tokens
 from resources.llm.usage import Usage
+from resources.llm.wording import Span, counted, dollars
 from resources.model_entry import ModelEntry
 
 # What providers ask for at the least before they cache a prompt.
 SHORTEST_CACHED_PROMPT = 1_024
+NO_PRICE = "at an unknown price (none in models.yaml)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +48,48 @@ class Estimate:
 
     def __str__(self) -> str:
         """One line."""
-        if self.usd is None:
-            money = "at an unknown price (none in models.yaml)"
-        else:
-            batch = "" if self.usd_batch is None else f", by batch ${self.usd_batch:.2f}"
-            money = f"${self.usd:.2f}, with caching ${self.usd_cached:.2f}{batch}, at most ${self.usd_most:.2f}"
-        overflow = f"; {self.too_long} do not fit the context" if self.too_long else ""
+        if not self.requests:
+            return f"{self.model}: nothing to ask{f', {self._answered}' if self.answered else ''}"
+        answered = f" ({self._answered})" if self.answered else ""
+        overflow = f"; prompts that do not fit the context: {self.too_long:,}" if self.too_long else ""
         return (
-            f"{self.model}: {self.requests} requests ({self.answered} more are answered already), about "
-            f"{self.prompt_tokens} + {self.completion_tokens} tokens, {money}{overflow}"
+            f"{self.model}: {counted(self.requests, 'request')}{answered}, about "
+            f"{self.prompt_tokens:,} prompt and {self.completion_tokens:,} reply tokens, {self._money}{overflow}"
         )
 
+    @property
+    def span(self) -> Span | None:
+        """US dollars with answers as they are expected, and with the longest; None without a price."""
+        if not self.requests:
+            return 0.0, 0.0
+        return None if self.usd is None or self.usd_most is None else (self.usd, self.usd_most)
 
-def estimate(requests: Iterable[ChatRequest], entry: ModelEntry, ledger: Ledger, expected_completion: int) -> Estimate:
-    """Count and price `requests`; nothing is sent. Raises LedgerError."""
+    @property
+    def expected(self) -> Span | None:
+        """US dollars with answers as they are expected, as a span of one amount; None without a price."""
+        return None if self.span is None else (self.span[0], self.span[0])
+
+    @property
+    def _answered(self) -> str:
+        return f"{counted(self.answered, 'request')} {'is' if self.answered == 1 else 'are'} answered already"
+
+    @property
+    def _money(self) -> str:
+        if self.usd is None or self.usd_cached is None or self.usd_most is None:
+            return NO_PRICE
+        batch = "" if self.usd_batch is None else f", by batch {dollars(self.usd_batch)}"
+        return f"{dollars(self.usd)}, with caching {dollars(self.usd_cached)}{batch}, at most {dollars(self.usd_most)}"
+
+
+def estimate(
+    requests: Iterable[ChatRequest], entry: ModelEntry, ledger: Ledger, expected_completion: int, kept: int = 0
+) -> Estimate:
+    """Count and price `requests`, equal ones once, as they are asked; nothing is sent. Raises LedgerError.
+
+    `kept` more are answered, wherever their answers are.
+    """
     now = time.time()
-    answered = completion = too_long = 0
+    answered, completion, too_long = kept, 0, 0
     most = 0.0
     tokens_of: dict[str, int] = {}
     times: Counter[str] = Counter()
@@ -97,11 +125,12 @@ def estimate(requests: Iterable[ChatRequest], entry: ModelEntry, ledger: Ledger,
 def _opened(
     requests: Iterable[ChatRequest], entry: ModelEntry, ledger: Ledger
 ) -> Iterable[tuple[Mapping[str, Any], str, bool]]:
-    provider = provider_of(entry)
+    provider, seen = provider_of(entry), set[str]()
     for part in parts(requests, 100):
-        wires = [wire(provider, entry, request) for request in part]
-        found = ledger.lookup([each.hash for each in wires])
-        yield from ((each.body, each.prompt_hash, each.hash in found) for each in wires)
+        wires = {each.hash: each for each in (wire(provider, entry, request) for request in part)}
+        found = ledger.lookup([name for name in wires if name not in seen])
+        yield from ((each.body, each.prompt_hash, name in found) for name, each in wires.items() if name not in seen)
+        seen |= wires.keys()
 
 
 def _with_cache(entry: ModelEntry, plain: Usage, prompts: Iterable[tuple[int, int]]) -> Usage:

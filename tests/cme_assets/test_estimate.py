@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -115,8 +116,10 @@ def test_the_command(
     monkeypatch.setattr(sys, "argv", ["estimate", "two"])
     assert estimate.main() == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("two: 10 requests (0 more are answered already), about ")
-    assert lines[0].endswith("; 4000 tokens an answer assumed")
+    assert lines[0].startswith("two: 10 requests, about ")
+    assert " prompt and 40,000 reply tokens, $" in lines[0]
+    assert lines[0].endswith("; 4,000 tokens an answer assumed")
+    assert re.fullmatch(r"in all \$\d+\.\d\d, at most \$[\d,]+\.\d\d; nobody was asked", lines[1])
     assert len(lines) == 2
     monkeypatch.setattr(sys, "argv", ["estimate", "three"])
     assert estimate.main() == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from mattools_assets import freshness, planning
+from mattools_assets import estimate, freshness, planning
 from mattools_assets.bring_up_to_date import Refused, bring_up_to_date
 from mattools_assets.docs.tables import LLM_DOCS
 from mattools_assets.estimate import estimates
@@ -23,6 +24,7 @@ from mattools_assets.source.errors import SourceError
 from mattools_assets.source.tables import CODE_OBJECTS, REFERENCES
 from resources.lake import Lake
 from resources.llm.ledger import Ledger
+from resources.llm.tokens import prompt_tokens
 from resources.registry import load_registry
 from tests.mattools_assets.knowledge_graph import (
     BASELINES,
@@ -304,6 +306,58 @@ def test_an_estimate_is_what_is_then_asked(tmp_path: Path, instance: dg.DagsterI
         asked = [len(prompts_for(server, words)) for words in ("You write reference", "<code>", "<documentation>")]
         assert asked == [5, 5, 1]
         with Ledger(settings.ledger_url) as ledger:
-            after = {protocol: each.requests for protocol, each in estimates(settings, found, ledger)}
-        assert (after["questions"], after["qa"]) == (0, 0)
+            after = {protocol: (each.requests, each.answered) for protocol, each in estimates(settings, found, ledger)}
+        assert after == {"docs": (0, 5), "questions": (0, 6), "qa": (0, 36)}
         assert lake.read(QA_ANSWERS, {"model": MODEL}).num_rows == 30 + 6
+
+
+def test_an_estimate_counts_official_questions_before_their_import_and_those_of_two_samples_once(
+    tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    server = scripted()
+    with running(server) as address:
+        bring(knowledge_settings(tmp_path), instance)
+        published(tmp_path / "official", 40)
+        more = {"CONDMAT_PUBLISHED_QA": str(tmp_path / "official"), "CONDMAT_QA_SAMPLES": "10,all"}
+        settings = knowledge_settings(tmp_path, model(address, protocols=["qa"]), **more)
+        entry = load_registry(settings.models_file)[MODEL]
+        with Ledger(settings.ledger_url) as ledger:
+            ((_, before),) = estimates(settings, entry, ledger)
+            assert (before.requests, before.answered) == (30 + 40, 0)
+            bring(settings, instance)
+            assert len(server.bodies) == 30 + 40
+            assert sum(prompt_tokens(body) for body in server.bodies) == before.prompt_tokens
+            ((_, after),) = estimates(settings, entry, ledger)
+    assert str(after) == f"{MODEL}: nothing to ask, 70 requests are answered already"
+
+
+def test_the_estimate_is_a_line_a_protocol_and_system_with_what_it_leaves_out(
+    tmp_path: Path, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bring(knowledge_settings(tmp_path), instance)
+    prices = [{"since": "2020-01-01", "input": 10, "output": 100}]
+    paid = {"free": False, "key_env": "KEY_THAT_IS_NOT_SET", "systems": ["single", "rag-2", "rag-4"]}
+    entries = [
+        model("http://127.0.0.1:9/v1", "priced", **paid, prices=prices, protocols=["qa", "tools"]),
+        model("http://127.0.0.1:9/v1", "unpriced", **paid, protocols=["questions", "tools"]),
+    ]
+    settings = knowledge_settings(tmp_path, *entries, CONDMAT_DOC_SOURCE="docstrings")
+    monkeypatch.setenv("CONDMAT_DATA", str(settings.data))
+    monkeypatch.setenv("CONDMAT_MODELS", str(settings.models_file))
+    monkeypatch.setattr(sys, "argv", ["estimate"])
+    assert estimate.main() == 0
+    *said, assumed, missing, unwritten, off, in_all = capsys.readouterr().out.splitlines()
+    assert [line.split(", about ")[0] for line in said] == [
+        "qa: priced: 30 requests",
+        "tools, single: priced: 60 requests",
+        "tools, rag-4: priced: 60 requests",
+        "questions: unpriced: 6 requests",
+        "tools, single: unpriced: 60 requests",
+        "tools, rag-4: unpriced: 60 requests",
+    ]
+    assert all(re.search(r" prompt and [\d,]+ reply tokens, (at an unknown price|\$\d)", line) for line in said)
+    assert assumed.startswith("tokens of a reply, assumed: qa 10, tools 400, questions 700; ")
+    assert missing == "object-docs: not in the lake yet; 250 tokens a passage assumed"
+    assert unwritten == "not counted: answers to the questions that are yet to be written"
+    assert off.startswith("not counted: rag-2: official-docs: left out; ")
+    assert re.fullmatch(r"in all \$\d+\.\d\d, and 3 lines have no price or no estimate; nobody was asked", in_all)

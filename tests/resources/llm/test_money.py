@@ -19,6 +19,7 @@ from resources.llm.request import ChatRequest
 from resources.llm.run import ask_all_now
 from resources.llm.tokens import prompt_tokens, text_tokens
 from resources.llm.usage import Usage, anthropic_usage, openai_usage
+from resources.llm.wording import in_all
 from resources.model_entry import Capabilities, ModelEntry, Parameters
 from tests.servers.faulty import FaultyServer, running
 
@@ -133,7 +134,9 @@ def test_estimate_by_hand(ledger: Ledger) -> None:
     assert guess.usd_cached == pytest.approx((one * 3.75 + 2 * one * 0.3 + two * 3 + 400 * 15) / 1e6)
     assert guess.usd_batch == pytest.approx((guess.usd or 0) / 2)
     assert guess.usd_most == pytest.approx(((3 * one + two) * 3.75 + 4 * 500 * 15) / 1e6)
-    assert "4 requests" in str(guess)
+    tokens = f"about {3 * one + two:,} prompt and 400 reply tokens"
+    assert str(guess).startswith(f"m: 4 requests, {tokens}, $0.0")
+    assert str(guess).endswith("; prompts that do not fit the context: 1")
     unpriced = estimate(asked, priced(prices=[]), ledger, expected_completion=100)
     assert unpriced.usd is None
     assert "unknown price" in str(unpriced)
@@ -146,6 +149,39 @@ def test_estimate_leaves_out_what_is_answered(ledger: Ledger, entry_for: Callabl
         list(ask_all_now(asked[:3], entry, ledger, ENVIRONMENT))
         guess = estimate(asked, entry, ledger, expected_completion=10)
     assert (guess.requests, guess.answered) == (2, 3)
+    assert ": 2 requests (3 requests are answered already), about " in str(guess)
+
+
+def test_equal_requests_are_counted_once_as_they_are_asked(
+    ledger: Ledger, entry_for: Callable[..., ModelEntry]
+) -> None:
+    # More than are looked up at a time, so that equal ones meet within a part and across parts.
+    asked = [ChatRequest([{"role": "user", "content": f"q{i % 70} x"}]) for i in range(140)]
+    with running(FaultyServer()) as address:
+        entry = entry_for("openai", address)
+        guess = estimate([*asked, *asked[:3]], entry, ledger, expected_completion=10, kept=1)
+        assert (guess.requests, guess.answered, guess.completion_tokens) == (70, 1, 700)
+        list(ask_all_now(asked[:1], entry, ledger, ENVIRONMENT))
+        guess = estimate([*asked, *asked[:3]], entry, ledger, expected_completion=10)
+    assert (guess.requests, guess.answered) == (69, 1)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([(1.0, 1.0), (0.5, 0.5)], "in all $1.50; nobody was asked"),
+        (
+            [(1000.0, 2000.5), None],
+            "in all $1,000.00 to $2,000.50, and 1 line has no price or no estimate; nobody was asked",
+        ),
+        ([None, None], "no sum: 2 lines have no price or no estimate; nobody was asked"),
+        ([(0.001, 0.2)], "in all less than $0.01 to $0.20; nobody was asked"),
+        ([(0.0, 0.0)], "in all $0.00; nobody was asked"),
+        ([], "there is no model to ask; nobody was asked"),
+    ],
+)
+def test_a_sum_says_what_is_not_in_it(lines: list[tuple[float, float] | None], words: str) -> None:
+    assert in_all(lines) == words
 
 
 @pytest.mark.parametrize("ending", ["parquet", "jsonl"])
