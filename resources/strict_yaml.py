@@ -11,6 +11,8 @@ from typing import Any
 
 import yaml
 
+from resources.strict_json import is_whole
+
 LARGEST_FILE = 1_000_000
 """Bytes."""
 MOST_VALUES = 100_000
@@ -71,22 +73,36 @@ def mapping_of(node: yaml.MappingNode) -> dict[str, Any]:
         loader.dispose()
 
 
+def load_mapping(text: str) -> dict[str, Any]:
+    """The values of a document of keys and values that a file can hold. Raises YamlError."""
+    document = compose(text)
+    if not isinstance(document, yaml.MappingNode):
+        raise YamlError(1, "it must be keys and values, such as `name: …`")
+    nodes: list[yaml.Node] = [document]
+    for node in nodes:
+        if isinstance(node, yaml.ScalarNode) and not is_whole(node.value):
+            raise YamlError(node.start_mark.line + 1, "it holds half a character, such as \\ud800")
+        nodes += _parts(node)
+    return mapping_of(document)
+
+
 def _count(node: yaml.Node, counts: dict[int, int]) -> int:
     """How many values `node` stands for with every alias written out; they may double at each level."""
     if id(node) not in counts:
         counts[id(node)] = 0  # while its parts are counted
-        parts: list[yaml.Node] = []
-        if isinstance(node, yaml.MappingNode):
-            parts = [part for pair in node.value for part in pair]
-        elif isinstance(node, yaml.SequenceNode):
-            parts = node.value
-        counts[id(node)] = 1 + sum([_count(part, counts) for part in parts])
+        counts[id(node)] = 1 + sum([_count(part, counts) for part in _parts(node)])
     count = counts[id(node)]
     if count == 0:
         raise YamlError(node.start_mark.line + 1, "it contains itself")
     if count > MOST_VALUES:
         raise YamlError(node.start_mark.line + 1, f"it has more than {MOST_VALUES:,} values, aliases written out")
     return count
+
+
+def _parts(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [part for pair in node.value for part in pair]
+    return node.value if isinstance(node, yaml.SequenceNode) else []
 
 
 def _error(error: yaml.YAMLError) -> YamlError:

@@ -1,9 +1,4 @@
-"""The project's own questions: one YAML file a topic in the folder `own`, read and checked.
-
-Each entry has `id`, `text`, optional `files`, `properties`, and `solution`, the reference function. A property has
-`type`, `description`, `value` (what is right), `source` (how that is known), `mutant` (a near miss that must fail) and,
-where floats are compared, `tolerance`, `unit` and `reason`; `ordered: false` marks lists in any order.
-"""
+"""The project's own questions: one YAML file a topic in the folder `own`, a list of entries as `entries` has them."""
 
 from __future__ import annotations
 
@@ -14,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import ValidationError
 
 from mattools_assets.questions.contract import Question, posed
-from mattools_assets.verification.comparison import Expectation, Mismatch, compare, known_type
+from mattools_assets.questions.entries import PropertyEntry, QuestionEntry, fault, function_of, named
+from mattools_assets.verification.comparison import Expectation, Mismatch, compare
 from mattools_assets.verification.verdicts import Finding, PropertyVerdict, Verdict
+from resources.strict_yaml import YamlError, compose, mapping_of, read_text
 
 FOLDER = Path(__file__).parent / "own"
-_QUESTION_FIELDS = {"id", "text", "files", "properties", "solution"}
-_PROPERTY_FIELDS = {"type", "description", "value", "source", "mutant", "tolerance", "unit", "reason", "ordered"}
-_NEEDED = {"type", "description", "value", "source", "mutant"}
 
 
 class OwnQuestionError(ValueError):
@@ -60,7 +55,7 @@ class OwnQuestion:
     @property
     def function_name(self) -> str:
         """Name of the reference function."""
-        return self.question.id.replace("-", "_")
+        return function_of(self.question.id)
 
 
 def verify(answer: Any, properties: tuple[Property, ...]) -> Verdict:
@@ -94,16 +89,21 @@ def own_questions() -> tuple[OwnQuestion, ...]:
 def read_topic(path: Path) -> Iterator[OwnQuestion]:
     """The questions of one topic file. Raises OwnQuestionError."""
     try:
-        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        raise OwnQuestionError(f"{path.name}: not YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(entries, list):
-        raise OwnQuestionError(f"{path.name}: write a list of questions")
-    for number, entry in enumerate(entries, 1):
-        where = f"{path.name}, question {number}"
-        if not isinstance(entry, dict) or not {"id", "text", "properties", "solution"} <= entry.keys():
-            raise OwnQuestionError(f"{where}: it needs id, text, properties and solution")
-        yield read_entry(entry, path.stem, f"{path.name}, {entry['id']}")
+        document = compose(read_text(path))
+        if not isinstance(document, yaml.SequenceNode):
+            raise OwnQuestionError(f"{path.name}: write a list of questions")
+        for number, node in enumerate(document.value, 1):
+            if not isinstance(node, yaml.MappingNode):
+                raise OwnQuestionError(f"{path.name}, question {number}: write `id: …` and what else a question has")
+            entry = mapping_of(node)
+            who = entry["id"] if isinstance(entry.get("id"), str) else f"question {number}"
+            yield read_entry(entry, path.stem, f"{path.name}, {named(who)}")
+    except OSError as error:
+        raise OwnQuestionError(f"{path.name}: cannot be read ({error.strerror}); put it right or delete it") from None
+    except UnicodeDecodeError:
+        raise OwnQuestionError(f"{path.name}: is not UTF-8 text; save it as UTF-8") from None
+    except YamlError as error:
+        raise OwnQuestionError(f"{path.name}:{error.line}: not YAML ({error.problem}); mend this line") from None
 
 
 def read_entry(entry: dict[str, Any], topic: str, where: str, folder: Path | None = None) -> OwnQuestion:
@@ -111,27 +111,22 @@ def read_entry(entry: dict[str, Any], topic: str, where: str, folder: Path | Non
 
     `files` are contents by name, or names of files below `folder`.
     """
-    _no_others(entry, _QUESTION_FIELDS, where)
-    for field in ("text", "solution", "properties"):
-        if not isinstance(entry.get(field), dict if field == "properties" else str) or not entry[field]:
-            raise OwnQuestionError(f"{where}: {field} is missing or empty")
-    properties = tuple(_property(name, item, f"{where}, {name}") for name, item in entry["properties"].items())
-    files = entry.get("files") or {}
-    text = posed(entry["text"], {item.name: item.asked for item in properties}, dict.fromkeys(files, ""))
+    try:
+        stated = QuestionEntry.model_validate(entry)
+    except ValidationError as error:
+        raise OwnQuestionError(f"{where}, {fault(error)}") from None
+    properties = tuple(_property(name, item) for name, item in stated.properties.items())
     question = Question(
-        id=entry["id"],
+        id=stated.id,
         topic=topic,
-        text=text,
+        text=posed(stated.text, {item.name: item.asked for item in properties}, dict.fromkeys(stated.files, "")),
         properties=tuple(item.name for item in properties),
-        files=_contents(files, folder, where),
+        files=_contents(stated.files, folder, where),
     )
-    own = OwnQuestion(question, properties, entry["solution"])
-    if f"def {own.function_name}():" not in own.solution:
-        raise OwnQuestionError(f"{where}, solution: define `{own.function_name}()`")
-    return own
+    return OwnQuestion(question, properties, stated.solution)
 
 
-def _contents(files: Any, folder: Path | None, where: str) -> dict[str, bytes | Path]:
+def _contents(files: dict[str, str] | list[str], folder: Path | None, where: str) -> dict[str, bytes | Path]:
     if isinstance(files, dict):
         return {name: content.encode() for name, content in files.items()}
     missing = [name for name in files if folder is None or not (folder / name).is_file()]
@@ -140,35 +135,13 @@ def _contents(files: Any, folder: Path | None, where: str) -> dict[str, bytes | 
     return {name: folder / name for name in files} if folder else {}
 
 
-def _property(name: str, item: dict[str, Any], where: str) -> Property:
-    _no_others(item, _PROPERTY_FIELDS, where)
-    missing = sorted(_NEEDED - item.keys())
-    if missing:
-        raise OwnQuestionError(f"{where}: add {missing[0]}")
-    if not known_type(item["type"]):
-        raise OwnQuestionError(f"{where}, type {item['type']!r}: see Expectation for the types")
-    if ("float" in item["type"] or item["type"] == "structure") and not item.get("tolerance"):
-        raise OwnQuestionError(f"{where}: add a tolerance above zero and its reason")
-    if item.get("tolerance") and not item.get("reason"):
-        raise OwnQuestionError(f"{where}: add the reason for the tolerance")
-    expected = Expectation(
-        type=item["type"],
-        value=item["value"],
-        tolerance=float(item.get("tolerance", 0.0)),
-        ordered=bool(item.get("ordered", True)),
-    )
+def _property(name: str, item: PropertyEntry) -> Property:
     return Property(
         name=name,
-        description=" ".join(item["description"].split()),
-        expected=expected,
-        unit=item.get("unit", ""),
-        source=item["source"],
-        reason=item.get("reason", ""),
-        mutant=item["mutant"],
+        description=" ".join(item.description.split()),
+        expected=item.expected,
+        unit=item.unit or "",
+        source=item.source,
+        reason=item.reason or "",
+        mutant=item.mutant,
     )
-
-
-def _no_others(entry: dict[str, Any], known: set[str], where: str) -> None:
-    others = sorted(entry.keys() - known)
-    if others:
-        raise OwnQuestionError(f"{where}: {others[0]!r} is no field; there are {', '.join(sorted(known))}")

@@ -95,8 +95,10 @@ def _accepted(settings: Settings) -> list[OwnQuestion]:
         return []
     try:
         return accepted_questions(lake.read(TRIPLET_SET, {}).to_pylist(), settings.test_suite)
-    except (LakeError, OwnQuestionError) as error:
+    except LakeError as error:
         raise ToolUsageError(str(error)) from None
+    except OwnQuestionError as error:
+        raise ToolUsageError(f"an accepted triplet is no question: {error}; materialize triplets") from None
 
 
 def published_questions(folder: Path, data: Path) -> list[PublishedQuestion]:

@@ -7,12 +7,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import yaml
+
+from mattools_assets.questions.entries import named
 from mattools_assets.questions.own import OwnQuestionError, read_entry
 from mattools_assets.triplets.prompts import properties_prompt, question_prompt, solution_prompt
 from mattools_assets.triplets.unit_tests import UnitTest
 from resources.llm.answer import Answer
 from resources.llm.bodies import parse
 from resources.outcomes import Status
+from resources.strict_yaml import TOO_DEEP, YamlError, load_mapping
 
 TOPIC = "unit tests"
 _FENCE = re.compile(r"\s*+```[\w+-]*+\n")
@@ -75,7 +79,7 @@ async def draft(test: UnitTest, ask: Ask) -> Draft:
         solution = await reply(solution_prompt(test, properties, question, name), "code")
         files = list(test.data_files)
         entry = {"id": triplet_id(test), "text": question, "properties": properties, "solution": f"{solution}\n"}
-        made.entry = entry | ({"files": files} if files else {})
+        made.entry = _storable(entry | ({"files": files} if files else {}))
     except _NoDraft as failure:
         made.status, made.error = failure.status, str(failure)
     return made
@@ -84,11 +88,9 @@ async def draft(test: UnitTest, ask: Ask) -> Draft:
 def check_form(entry: dict[str, Any], folder: Any) -> str | None:
     """What is wrong with an entry's form in one line, or None."""
     try:
-        read_entry(entry, TOPIC, str(entry.get("id", "?")), folder)
+        read_entry(entry, TOPIC, named(entry.get("id", "?")), folder)
     except OwnQuestionError as error:
         return str(error)
-    except (TypeError, ValueError, AttributeError, KeyError) as error:
-        return f"{entry.get('id', '?')}: a field is not of its kind: {type(error).__name__}: {error}"
     return None
 
 
@@ -101,6 +103,16 @@ def _tagged(text: str, tag: str) -> str:
     opened, whole = _FENCE.match(inside), inside.rstrip()
     fenced = opened is not None and whole.endswith("```") and len(whole) >= opened.end() + len("```")
     return (whole[opened.end() : -len("```")].rstrip() if opened and fenced else inside).strip("\n")
+
+
+def _storable(entry: dict[str, Any]) -> dict[str, Any]:
+    """The entry, when the file in which a person reviews it can be read again."""
+    try:
+        load_mapping(yaml.safe_dump(entry, allow_unicode=True))
+    except (YamlError, RecursionError) as error:
+        problem = error.problem if isinstance(error, YamlError) else TOO_DEEP
+        raise _NoDraft(Status.UNPARSEABLE, f"properties: the draft {problem.removeprefix('it ')}") from None
+    return entry
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -27,8 +27,8 @@ def unproven(own: OwnQuestion, runs: RunsScripts) -> list[str]:
         problems += _solution_fails(own, runs)
         if not problems:
             problems += _mutants_pass(own, runs)
-    except (TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
-        problems.append(f"a value does not fit its type: {type(error).__name__}: {error}")
+    except ValueError as error:  # files that are larger than the sandbox takes
+        problems.append(str(error))
     return [" ".join(problem.split())[:MAX_LINE] for problem in problems]
 
 

@@ -17,9 +17,11 @@ import yaml
 
 from mattools_assets.triplets.drafting import Draft
 from resources.lake import combined_hash
+from resources.strict_yaml import YamlError, load_mapping, read_text
 
 PENDING, ACCEPT, EDIT, REJECT = "pending", "accept", "edit", "reject"
 DECISIONS = (PENDING, ACCEPT, EDIT, REJECT)
+_FIELDS = ("review", "note", "proof", "test", "drafted_by", "drafted_hash", "question")
 HEAD = """\
 # A draft of a question, made from a unit test. Decide: write `accept`, `edit` (change the question below first) or
 # `reject` behind `review`, and why behind `note`. `proof` lists what is wrong with the draft; nothing there is proven.
@@ -84,22 +86,29 @@ def read_reviews(folder: Path) -> list[Review]:
 def read_review(path: Path) -> Review:
     """One review. Raises ReviewError."""
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError, ValueError, TypeError, RecursionError) as error:
-        raise ReviewError(f"{path}: not YAML: {' '.join(str(error).split())[:200]}") from None
-    if not isinstance(document, dict):
-        raise ReviewError(f"{path}: write a mapping; delete the file to have the draft again")
+        document = load_mapping(read_text(path))
+    except OSError as error:
+        raise ReviewError(f"{path}: cannot be read ({error.strerror}); put it right or delete it") from None
+    except UnicodeDecodeError:
+        raise ReviewError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
+    except YamlError as error:
+        raise ReviewError(f"{path}:{error.line}: not YAML ({error.problem}); mend this line") from None
+    if others := document.keys() - set(_FIELDS):
+        raise ReviewError(f"{path}: {min(map(ascii, others))} is no field; there are {', '.join(_FIELDS)}")
     decision, test, entry = document.get("review"), document.get("test"), document.get("question")
     if decision not in DECISIONS:
-        raise ReviewError(f"{path}, review {decision!r}: write one of {', '.join(DECISIONS)}")
+        raise ReviewError(f"{path}, review {ascii(decision)[:100]}: write one of {', '.join(DECISIONS)}")
     if not isinstance(test, dict) or not all(isinstance(test.get(name), str) for name in ("file", "name", "hash")):
         raise ReviewError(f"{path}, test: give file, name and hash; delete the file to have the draft again")
+    note = document.get("note") or ""
+    if not isinstance(note, str):
+        raise ReviewError(f"{path}, note: write a text; put it into quotes")
     if not isinstance(entry, dict):
         raise ReviewError(f"{path}, question: is missing; delete the file to have the draft again")
     review = Review(
         path=path,
         decision=decision,
-        note=str(document.get("note") or ""),
+        note=note,
         test_file=test["file"],
         test_name=test["name"],
         test_hash=test["hash"],

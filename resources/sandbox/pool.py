@@ -10,7 +10,7 @@ import atexit
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Protocol
@@ -149,15 +149,25 @@ class Sandbox:
         worker.close()
 
 
-def check_files(files: Mapping[str, bytes], limits: Limits) -> None:
-    """Raises ValueError for a name that is not a plain relative path, or for more bytes than the limits allow."""
-    for name, content in files.items():
+def check_names(names: Iterable[str]) -> None:
+    """Raises ValueError for a name that is not a plain relative path, or that others have for a folder."""
+    names = list(names)
+    folders = {parent.as_posix(): name for name in names for parent in PurePosixPath(name).parents}
+    for name in names:
         parts = PurePosixPath(name).parts
         plain = (
             name.isprintable() and str(PurePosixPath(name)) == name and ".." not in parts and not name.startswith("/")
         )
         if not plain or not 0 < len(parts) <= MAX_DEPTH or len(name) > MAX_NAME:
             raise ValueError(f"input file {name!r}: use a plain relative path such as data/map.csv")
+        if name in folders:
+            raise ValueError(f"input file {name!r} is the folder of {folders[name]!r}; rename one")
+
+
+def check_files(files: Mapping[str, bytes], limits: Limits) -> None:
+    """Raises ValueError for names that `check_names` refuses, or for more bytes than the limits allow."""
+    check_names(files)
+    for name, content in files.items():
         if len(content) > limits.file_size:
             raise ValueError(f"input file {name!r} has {len(content)} bytes, the limit is {limits.file_size}")
     total = sum(map(len, files.values()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from dataclasses import replace
@@ -107,6 +108,12 @@ def test_the_model_is_asked_as_it_takes_it_and_money_is_announced(
     ("server", "status", "words", "asked"),
     [
         (ScriptedServer(plays("not json")), Status.UNPARSEABLE, "properties: not JSON", 1),
+        (
+            ScriptedServer(plays(json.dumps({"p": {"value": json.loads("[" * 900 + "]" * 900)}}))),
+            Status.UNPARSEABLE,
+            "properties: the draft is nested too deeply",
+            3,
+        ),
         (ScriptedServer(plays("[1]")), Status.UNPARSEABLE, "not an object of properties", 1),
         (ScriptedServer(plays("[" * 9000)), Status.UNPARSEABLE, "properties: not JSON", 1),
         (ScriptedServer(plays('{"a": ' + "9" * 5000 + "}")), Status.UNPARSEABLE, "properties: not JSON", 1),
@@ -127,10 +134,15 @@ def test_what_gives_no_draft_says_why(
     ("change", "words"),
     [
         ({"volume": PROPERTIES["volume"] | {"tolerance": None}}, "add a tolerance"),
-        ({"volume": PROPERTIES["volume"] | {"type": "number"}}, "type 'number'"),
+        ({"volume": PROPERTIES["volume"] | {"type": "number"}}, "volume, type: 'number' is no type"),
         ({"volume": {"type": "int"}}, "add description"),
         ({"n_sites": PROPERTIES["n_sites"] | {"kind": 1}}, "'kind' is no field"),
-        ({"n_sites": PROPERTIES["n_sites"] | {"description": 5}}, "not of its kind"),
+        ({"n_sites": PROPERTIES["n_sites"] | {"description": 5}}, "n_sites, description: must be a text"),
+        ({"n_sites": PROPERTIES["n_sites"] | {"mutant": 2}}, "n_sites: the mutant passes as right"),
+        ({"n_sites": PROPERTIES["n_sites"] | {"mutant": "3"}}, "n_sites: the mutant is no int"),
+        ({"n_sites": PROPERTIES["n_sites"] | {"value": "two"}}, "n_sites: the value is no int"),
+        ({"volume": PROPERTIES["volume"] | {"mutant": 64.0000001}}, "volume: the mutant passes as right"),
+        ({"volume": PROPERTIES["volume"] | {"type": "structure"}}, "volume: the value is no structure"),
     ],
 )
 def test_entries_of_the_wrong_form_are_one_line(suite: Path, change: dict[str, Any], words: str) -> None:
@@ -221,8 +233,39 @@ def test_a_question_of_another_form_is_no_failure_of_the_others(tmp_path: Path, 
         ]
 
 
-def test_a_deeply_nested_review_is_one_line(tmp_path: Path) -> None:
+REVIEW = "review: edit\ntest: {file: t.py, name: t, hash: h}\nquestion: {id: a}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a: " + "[" * 3000, ":1: not YAML (is nested too deeply)"),
+        ("- a", ":1: not YAML (it must be keys and values"),
+        (REVIEW + "note: [a]", ", note: write a text"),
+        (REVIEW + 'note: "\\ud800"', ":4: not YAML (it holds half a character"),
+        (REVIEW.replace("id: a", 'id: "\\ud800"'), ":3: not YAML (it holds half a character"),
+        (REVIEW.replace("id: a", 'text: "\\ud800"'), ":3: not YAML (it holds half a character"),
+        (REVIEW.replace("id: a", "id: 0x" + "f" * 5_000), ":3: not YAML (it is too long for int)"),
+        (REVIEW.replace("id: a", "id: 2020-99-99"), ":3: not YAML (it is no timestamp)"),
+        (REVIEW + "review: accept", ":4: not YAML (the key review is there twice)"),
+        (REVIEW + "nots: why", ": 'nots' is no field; there are review, note"),
+        (REVIEW.replace("edit", "[edit]"), ", review ['edit']: write one of"),
+        (REVIEW.replace("edit", '"a\\nb"'), ", review 'a\\nb': write one of"),
+    ],
+)
+def test_whatever_is_wrong_with_a_review_is_one_line(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "review.yaml"
-    path.write_text("a: " + "[" * 3000)
-    with pytest.raises(ReviewError, match=r"review\.yaml: not YAML"):
+    path.write_text(text)
+    with pytest.raises(ReviewError) as error:
         read_review(path)
+    assert str(error.value).startswith(f"{path}{says}")
+    assert str(error.value).isprintable()
+
+
+def test_what_is_no_file_or_no_text_among_reviews_is_named(tmp_path: Path) -> None:
+    (tmp_path / "folder.yaml").mkdir()
+    (tmp_path / "link.yaml").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "bytes.yaml").write_bytes(b"\xff")
+    for name, says in (("folder", "it is no file"), ("link", "cannot be read"), ("bytes", "is not UTF-8 text")):
+        with pytest.raises(ReviewError, match=rf"{name}\.yaml.*{says}"):
+            read_review(tmp_path / f"{name}.yaml")

@@ -17,7 +17,7 @@ from resources.outcomes import Status
 from resources.sandbox import bubblewrap, docker_engine, environments, owner, selection
 from resources.sandbox.execution import Execution, from_reply, printable
 from resources.sandbox.limits import Limits
-from resources.sandbox.pool import Sandbox, SandboxUnavailable, check_files
+from resources.sandbox.pool import Sandbox, SandboxUnavailable, check_files, check_names
 from resources.sandbox.worker import Worker, WorkerLost
 from resources.settings import read_settings
 
@@ -88,6 +88,13 @@ def test_input_files_must_fit() -> None:
         check_files({"a": b"x" * 11}, Limits(file_size=10))
     with pytest.raises(ValueError, match="half of the disk limit"):
         check_files({"a": b"x" * 6, "b": b"x" * 6}, Limits(file_size=10, disk=20))
+
+
+@pytest.mark.parametrize("names", [("a", "a/b"), ("a/b/c", "d", "a/b"), ("x/y/z", "x")])
+def test_a_file_cannot_be_the_folder_of_another(names: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match=r"is the folder of .*; rename one"):
+        check_names(names)
+    check_names([name.replace("/", "_") for name in names])
 
 
 class Losing(Worker):
