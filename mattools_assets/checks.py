@@ -28,7 +28,7 @@ def build_checks() -> list[dg.AssetChecksDefinition]:
         lost = [f"{file}: is no object" for file in invariants.lost_files(lake)]
         return _result([*lost, *invariants.doubled_objects(lake)])
 
-    @dg.asset_check(asset=SOURCE_PROBLEMS.name, description="Files that could not be read as they should; all listed.")
+    @dg.asset_check(asset=SOURCE_PROBLEMS.name, description="Files that could not be read as they should, worst first.")
     def broken_files(lake: InLake) -> dg.AssetCheckResult:
         return _result(invariants.source_findings(lake), severity=dg.AssetCheckSeverity.WARN)
 

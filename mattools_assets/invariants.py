@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from mattools_assets.docs.tables import LLM_DOCS
 from mattools_assets.docs.writing import USABLE
@@ -11,6 +12,7 @@ from mattools_assets.qa.gates import GATES
 from mattools_assets.qa.questions import LETTERS, QA_CODE, QA_DOC, Question, QuestionKind, read_questions
 from mattools_assets.qa.scores import QA_ACCURACY, QA_SCORES
 from mattools_assets.qa.synthesis import Draft
+from mattools_assets.source.problems import ProblemKind
 from mattools_assets.source.specification import DEFAULT
 from mattools_assets.source.tables import CODE_OBJECTS, REFERENCES, SOURCE_PROBLEMS, TOOL_SOURCE
 from resources.lake import Lake, LakeTable
@@ -24,6 +26,8 @@ PUBLISHED_COUNTS = {
     "nested_function": 50,
 }
 """Of the published source: 7,192 classes and functions in all, one datapoint each of the published data sets."""
+
+_SEVERITY = {kind.value: place for place, kind in enumerate(ProblemKind)}
 
 BALANCE_LIMIT = 21.1
 """Chi-squared with three degrees of freedom that balanced letters exceed once in ten thousand question sets."""
@@ -59,9 +63,21 @@ def lost_files(lake: Lake) -> list[str]:
 
 
 def source_findings(lake: Lake) -> list[str]:
-    """What could not be read as it should, each with file and line."""
-    rows = lake.read(SOURCE_PROBLEMS, {}).to_pylist()
-    return [f"{row['file']}:{row['line']}: {row['kind']}: {row['message']}" for row in rows]
+    """What could not be read as it should, the worst first, each with its file and line.
+
+    An empty `__init__.py` is as it should be.
+    """
+    rows = [row for row in lake.read(SOURCE_PROBLEMS, {}).to_pylist() if not _is_empty_package(row)]
+    rows.sort(key=lambda row: (_SEVERITY[row["kind"]], row["file"], row["line"]))
+    return [f"{_place(row)}: {row['kind']}: {row['message']}" for row in rows]
+
+
+def _is_empty_package(row: dict[str, Any]) -> bool:
+    return row["kind"] == ProblemKind.EMPTY and row["file"].rpartition("/")[2] == "__init__.py"
+
+
+def _place(row: dict[str, Any]) -> str:
+    return f"{row['file']}:{row['line']}" if row["line"] else row["file"]
 
 
 def broken_references(lake: Lake) -> Iterator[str]:

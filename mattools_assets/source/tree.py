@@ -29,6 +29,7 @@ QUERY = Query(
     (aliased_import alias: (identifier) @alias)
     (assignment left: (identifier) right: [(identifier) (attribute)]) @renaming
     (ERROR) @error
+    (MISSING) @error
     """,
 )
 TRAILERS = frozenset({"comment", "line_continuation"})
@@ -167,9 +168,10 @@ def _add_definitions(tree: SourceTree, parsed: ParsedFile) -> None:
     captures = QueryCursor(QUERY).captures(parsed.tree.root_node)
     parsed.renamings = captures.get("alias", []) + captures.get("renaming", [])
     errors = captures.get("error", [])
-    if errors or parsed.tree.root_node.has_error:
-        line = min((node.start_point.row + 1 for node in errors), default=0)
-        message = f"{max(len(errors), 1)} places are not Python 3; the rest of the file is parsed"
+    if parsed.tree.root_node.has_error:
+        places = f"{len(errors)} places are" if len(errors) > 1 else "1 place is"
+        message = f"{places} not Python 3; the rest of the file is parsed"
+        line = _first_error(parsed.tree.root_node).start_point.row + 1
         tree.problems.append(Problem(parsed.source.path, line, ProblemKind.SYNTAX, message))
     open_objects: list[tuple[int, CodeObject]] = []
     keys: set[tuple[str, int]] = set()
@@ -186,6 +188,16 @@ def _add_definitions(tree: SourceTree, parsed: ParsedFile) -> None:
         tree.objects.append(item)
         parsed.objects.append(item)
         open_objects.append((node.end_byte, item))
+
+
+def _first_error(node: Node) -> Node:
+    """What could not be parsed or is missing; of the few errors without a node of their own, what is around them."""
+    while not node.is_error and not node.is_missing:
+        inside = next((child for child in node.children if child.has_error), None)
+        if inside is None:
+            break
+        node = inside
+    return node
 
 
 def _code_object(index: int, node: Node, parent: CodeObject, parsed: ParsedFile) -> CodeObject:

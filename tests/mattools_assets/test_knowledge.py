@@ -21,7 +21,7 @@ from mattools_assets.left_out import unanswered
 from mattools_assets.qa.questions import QA_CODE, QA_DOC, QA_DROPPED
 from mattools_assets.qa.scores import QA_ACCURACY, QA_ANSWERS, QA_SCORES
 from mattools_assets.source.errors import SourceError
-from mattools_assets.source.tables import CODE_OBJECTS, REFERENCES
+from mattools_assets.source.tables import CODE_OBJECTS, REFERENCES, SOURCE_PROBLEMS
 from resources.lake import Lake
 from resources.llm.ledger import Ledger
 from resources.llm.tokens import prompt_tokens
@@ -253,13 +253,23 @@ def test_official_questions_from_a_folder(tmp_path: Path, instance: dg.DagsterIn
 
 def test_odd_files_are_pointed_out_and_stop_nothing(tmp_path: Path, instance: dg.DagsterInstance) -> None:
     settings = knowledge_settings(tmp_path)
-    (tmp_path / "small" / "broken.py").write_text("def half(:\n    pass\n\n\ndef whole(x):\n    return low(x)\n")
-    (tmp_path / "small" / "__init__.py").touch()
+    small = tmp_path / "small"
+    (small / "broken.py").write_text("x = 1\ndef half(:\n    pass\n\n\ndef whole(x):\n    return low(x)\n")
+    (small / "alone.py").touch()
+    (small / "__init__.py").touch()
     done = bring(settings, instance)
     assert done.failed_checks == []
     (line,) = done.warnings
-    assert line.startswith("source_problems: broken_files: ")
-    assert line.endswith(" (and 1 more; see the check in `make ui`)")
+    assert line == (
+        "source_problems: broken_files: small/broken.py:2: syntax: 1 place is not Python 3;"
+        " the rest of the file is parsed (and 1 more; see the check in `make ui`)"
+    )
+    listed = Lake(settings.lake).read(SOURCE_PROBLEMS, {}).to_pylist()
+    assert {(row["file"], row["kind"]) for row in listed} == {
+        ("small/broken.py", "syntax"),
+        ("small/alone.py", "empty"),
+        ("small/__init__.py", "empty"),
+    }
     names = Lake(settings.lake).read(CODE_OBJECTS, {}).column("qualified_name").to_pylist()
     assert "whole" in names
 

@@ -110,6 +110,18 @@ def test_python_2_and_broken_files_are_parsed_as_far_as_they_go(tmp_path: Path) 
     assert [(problem.kind.value, problem.file) for problem in project.problems] == [("syntax", "m.py")]
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "told"),
+    [
+        ("x = 1\n\ndef half(:\n    pass\n", 3, "1 place is not Python 3"),
+        ("x = 1\ny = = 2\nz = 3\nw = = 4\n", 2, "2 places are not Python 3"),
+    ],
+)
+def test_a_syntax_error_is_found_on_its_line(tmp_path: Path, text: str, line: int, told: str) -> None:
+    (problem,) = analysed(tmp_path, text).problems
+    assert (problem.line, problem.message) == (line, f"{told}; the rest of the file is parsed")
+
+
 def test_two_definitions_on_one_line_keep_apart(tmp_path: Path) -> None:
     """Not Python, but a damaged file can hold it."""
     project = analysed(tmp_path, "def f(): pass def f(): pass\n")
