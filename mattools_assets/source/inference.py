@@ -199,6 +199,16 @@ class Inference:
                 return tuple(Function(v.index, index) if isinstance(v, Function) else v for v in found)
         return None
 
+    def is_plain(self, owner: Value, name: str) -> bool | None:
+        """Whether the attribute of an instance is no function or class, but assigned or annotated; None: not known."""
+        for ancestor in self.order(owner.index) if isinstance(owner, Instance) else ():
+            if ancestor == OUTSIDE_BASE:
+                continue
+            found = self._own_member(ancestor, name, Access.READ)
+            if found is not None:
+                return not any(isinstance(value, Function | Class) for value in found)
+        return None
+
     def plain_attributes(self) -> set[str]:
         """Names that classes of the source give to attributes which are no functions or classes."""
         names: set[str] = set()
@@ -312,9 +322,10 @@ class Inference:
     def read(self, owners: Values, raw: Values) -> Values:
         """The values that reading gives: a property of an instance is what its function returns."""
         on_instance = any(isinstance(owner, Instance) for owner in owners)
-        return union(*[self.result(value) if on_instance and self._is_property(value) else (value,) for value in raw])
+        return union(*[self.result(value) if on_instance and self.is_property(value) else (value,) for value in raw])
 
-    def _is_property(self, value: Value) -> bool:
+    def is_property(self, value: Value) -> bool:
+        """True for a function that reading the attribute calls."""
         if not isinstance(value, Function):
             return False
         return any("property" in text.rpartition(".")[2] for text in self.objects[value.index].decorators)

@@ -119,12 +119,28 @@ class _Resolver:
             certainty = Certainty.EXACT
         else:
             owners, values = self.inference.attribute_values(node, mention.scope, mention.access)
+            values = self._without_unlikely_properties(owners, values, mention.name)
             certainty = self._attribute_certainty(mention, owners)
             if not owners and mention.name in self.only_member and not is_private(mention.name):
                 self._record(mention, self.only_member[mention.name], Certainty.NAME_ONLY)
-        targets = list(dict.fromkeys(value.index for value in values if isinstance(value, Class | Function)))
+        targets = self._targets_of(values)
         for target in targets:
             self._record(mention, target, certainty if len(targets) == 1 else Certainty.AMBIGUOUS)
+
+    @staticmethod
+    def _targets_of(values: Values | None) -> tuple[int, ...]:
+        """The definitions among values, once each: a method is the same through whichever subclass it is reached."""
+        return tuple(dict.fromkeys(value.index for value in values or () if isinstance(value, Class | Function)))
+
+    def _without_unlikely_properties(self, owners: Values, values: Values, name: str) -> Values:
+        """Leaves out properties when the first class that the receiver can be has a plain attribute of this name.
+
+        `Element | Species | DummySpecies` is mostly an element, and reading an element's symbol calls nothing.
+        """
+        is_plain = (self.inference.is_plain(owner, name) for owner in owners)
+        if len(owners) < 2 or not next((plain for plain in is_plain if plain is not None), False):
+            return values
+        return tuple(value for value in values if not self.inference.is_property(value))
 
     def _attribute_certainty(self, mention: Mention, owners: Values) -> Certainty:
         receiver = mention.node.child_by_field_name("object")
@@ -133,8 +149,9 @@ class _Resolver:
         if receiver is None or not any(isinstance(owner, Instance) for owner in owners):
             return Certainty.EXACT
         projects = [owner for owner in owners if not isinstance(owner, External)]
-        members = {self.inference.members(owner, mention.name, mention.access) for owner in projects}
-        if len(members) > 1:  # the receiver can be one of several types, and they differ in this attribute
+        members = [self.inference.members(owner, mention.name, mention.access) for owner in projects]
+        reached = {self._targets_of(values) for values in members}
+        if len(reached) > 1:  # the receiver can be one of several types, and they differ in this attribute
             return Certainty.AMBIGUOUS
         if receiver.type == "identifier":
             name = mention.scope.file.text(receiver)

@@ -113,6 +113,29 @@ CASES = {
             ("m:g", "m:B.f"): "ambiguous",
         },
     ),
+    "one method through either of two subclasses": (
+        "class A:\n  def f(self): pass\nclass B(A): pass\nclass C(A): pass\ndef g(x: B | C): x.f()",
+        {
+            ("m:B", "m:A"): "exact",
+            ("m:C", "m:A"): "exact",
+            ("m:g", "m:B"): "exact",
+            ("m:g", "m:C"): "exact",
+            ("m:g", "m:A.f"): "typed",
+        },
+    ),
+    "a property, and a plain attribute of the class named before it": (
+        "class A:\n  def __init__(self): self.p = 1\nclass B:\n  @property\n  def p(self): pass\n"
+        "  def f(self): pass\ndef g(x: A | B): x.p; x.f()",
+        {("m:g", "m:A"): "exact", ("m:g", "m:B"): "exact", ("m:g", "m:B.f"): "ambiguous"},
+    ),
+    "a property, and a plain attribute of the class named after it": (
+        "class A:\n  p: int\nclass B:\n  @property\n  def p(self): pass\ndef g(x: B | A): x.p",
+        {("m:g", "m:A"): "exact", ("m:g", "m:B"): "exact", ("m:g", "m:B.p"): "ambiguous"},
+    ),
+    "a property that super() reaches behind a plain attribute": (
+        "class A:\n  @property\n  def p(self): pass\nclass B(A):\n  p = 1\n  def g(self): return super().p",
+        {("m:B", "m:A"): "exact", ("m:B.g", "m:A.p"): "exact"},
+    ),
     "isinstance narrows inside its block only": (
         "class A:\n  def f(self): pass\n  def u(self): pass\nclass B:\n  def u(self): pass\n"
         "def g(x):\n  if isinstance(x, A):\n    x.u()\n  x.u()",
