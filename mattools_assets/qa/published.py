@@ -71,7 +71,8 @@ def read_published(path: Path, kind: QuestionKind) -> tuple[list[Question], list
             else:
                 result.append(question)
     if not result:
-        raise PublishedError(f"{path}: holds no question; choose pymatgen_code_qa or pymatgen_doc_qa")
+        which = "question with four different options" if dropped else "question"
+        raise PublishedError(f"{path}: holds no {which}; choose pymatgen_code_qa or pymatgen_doc_qa")
     return result, dropped
 
 

@@ -116,6 +116,8 @@ def _question(entry: dict[str, Any], where: str, files: InputFiles) -> Published
             raise _fault(where, f"{field} is missing or empty")
         if not is_whole(entry[field]):
             raise _fault(where, f"{field} holds half a character")
+    if not entry["question_id"].isidentifier():
+        raise _fault(where, "question_id is no name of a function")
     properties = entry.get("properties")
     if properties is None:
         properties = {name: {} for name in _ASKED.findall(entry["question"])}

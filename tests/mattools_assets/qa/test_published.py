@@ -113,7 +113,11 @@ def test_a_bad_question_is_named_with_its_place(tmp_path: Path, change: dict, wo
         ([{"source": True, "questions": []}], ".source: is missing or no text"),
         ([{"source": "x"}], ".questions: is missing"),
         ([{"source": "x", "questions": [1]}], ".questions: is missing or no list"),
-        ([], "holds no question"),
+        ([], "holds no question;"),
+        (
+            [{"source": "x", "questions": [question("q", choices=dict.fromkeys("ABCD", "same"))]}],
+            "holds no question with four different options",
+        ),
     ],
 )
 def test_other_documents_are_named(tmp_path: Path, document: object, words: str) -> None:

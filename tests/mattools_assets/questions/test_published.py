@@ -91,6 +91,10 @@ def test_checkout(tmp_path: Path) -> None:
         (json.dumps(entry(properties={})), "properties is missing"),
         (json.dumps(entry(question_id="test_c")), "does not define test_c()"),
         ("\n".join([json.dumps(entry())] * 2), "occurs twice"),
+        (
+            json.dumps(entry(question_id="../x", verification_source="def ../x(")),
+            "question_id is no name of a function",
+        ),
         (json.dumps(entry(question="\ud800")), "question holds half a character"),
         (json.dumps(entry(properties={"\ud800": {}})), "'\\ud800' is no name of a property"),
         (json.dumps(entry(properties={"": {}})), "'' is no name of a property"),
