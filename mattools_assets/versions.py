@@ -3,7 +3,7 @@
 Dagster shows them as code versions, and a lake file made under another version is made anew.
 """
 
-SOURCE = "2"
+SOURCE = "3"
 """Tree, references and order."""
 DOCUMENTS = "1"
 PASSAGES = "1"
