@@ -12,6 +12,7 @@ import argparse
 import logging
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from mattools_assets import freshness
 from mattools_assets.entrants import DOCS, QA, QUESTIONS, check_doc_source
@@ -49,7 +50,9 @@ def estimates(
     for protocol in (DOCS, QUESTIONS, QA):
         if protocol in entry.protocols and entry.provider != "reference":
             requests, kept = _requests(lake, settings, entry, protocol)
-            yield protocol, estimate(requests, entry, ledger, answer_tokens or ANSWER_TOKENS[protocol], kept)
+            found = estimate(requests, entry, ledger, answer_tokens or ANSWER_TOKENS[protocol], kept)
+            # One document needs another, so that they are not asked for by batch.
+            yield protocol, replace(found, usd_batch=None) if protocol == DOCS else found
 
 
 def _requests(lake: Lake, settings: Settings, entry: ModelEntry, protocol: str) -> tuple[list[ChatRequest], int]:

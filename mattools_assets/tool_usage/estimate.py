@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mattools_assets.systems.base import K, System
 from mattools_assets.systems.catalogue import SYSTEMS
@@ -21,7 +21,7 @@ from mattools_assets.tool_usage.entrants import Evaluation
 from mattools_assets.tool_usage.evaluating import Plan, planned, systems_of
 from mattools_assets.tool_usage.question_sets import Tasks
 from resources.lake import Lake
-from resources.llm.estimate import NO_PRICE, Estimate, estimate
+from resources.llm.estimate import FREE, NO_PRICE, Estimate, estimate
 from resources.llm.ledger import Ledger
 from resources.llm.pricing import cost_usd
 from resources.llm.request import ChatRequest
@@ -77,21 +77,32 @@ class ToolEstimate:
     def __str__(self) -> str:
         """One line."""
         low, high = self.shortest, self.longest
-        answered = f"{counted(self.answered, 'answer')} {'is' if self.answered == 1 else 'are'} there already"
+        noted = "; ".join(self._notes())
         if not high.requests:
-            return f"{self.model}: nothing to ask{f', {answered}' if self.answered else ''}"
-        more = [answered] if self.answered else []
-        more += [f"the first of each question is that of {self.begun}"] if self.begun else []
-        more += [f"{self.reading:,} of them once, to read the documents"] if self.reading else []
-        noted = "; ".join(more)
-        price = NO_PRICE if low.usd is None or high.usd is None else spanned(dollars(low.usd), dollars(high.usd))
+            return f"{self.model}: nothing to ask{f'; {noted}' if noted else ''}"
         unknown = "" if self.reading is not None else "; not counted: reading each document once, of which none is here"
+        prompt = spanned(f"{low.prompt_tokens:,}", f"{high.prompt_tokens:,}")
+        reply = spanned(f"{low.completion_tokens:,}", f"{high.completion_tokens:,}")
         return (
             f"{self.model}: {spanned(f'{low.requests:,}', f'{high.requests:,}')} "
-            f"request{'' if high.requests == 1 else 's'}{f' ({noted})' if more else ''}, about "
-            f"{spanned(f'{low.prompt_tokens:,}', f'{high.prompt_tokens:,}')} prompt and "
-            f"{spanned(f'{low.completion_tokens:,}', f'{high.completion_tokens:,}')} reply tokens, {price}{unknown}"
+            f"request{'' if high.requests == 1 else 's'}{f' ({noted})' if noted else ''}, "
+            f"about {prompt} prompt and {reply} reply tokens, {self._price}{unknown}"
         )
+
+    @property
+    def _price(self) -> str:
+        low, high = self.shortest.usd, self.longest.usd
+        if low is None or high is None:
+            return NO_PRICE
+        return spanned(dollars(low), dollars(high)) if high else FREE
+
+    def _notes(self) -> Iterator[str]:
+        if self.answered:
+            yield f"{counted(self.answered, 'answer')} {'is' if self.answered == 1 else 'are'} there already"
+        if self.begun:
+            yield f"the first to each question is that of {self.begun}"
+        if self.reading:
+            yield f"{self.reading:,} of them once, to read the documents"
 
 
 @dataclass(frozen=True)
@@ -140,11 +151,12 @@ def tool_estimates(
         plan = planned(Evaluation(entry.name, name), place, tasks)
         if system.sources:
             first = begun.setdefault(system.sources, name) if system.longest[0] == K else name
-            found = _retrieving(place, entry, system, plan, passages, reply_tokens, "" if first == name else first)
-            yield name, found
+            begins = "" if first == name else first
+            yield name, _retrieving(place, entry, system, plan, passages, reply_tokens, begins)
         else:
             requests = [ChatRequest(_question(entry, task.question.text), repeat) for task, repeat in plan.open]
-            yield name, estimate(requests, entry, ledger, reply_tokens, len(plan.wanted) - len(plan.open))
+            found = estimate(requests, entry, ledger, reply_tokens, len(plan.wanted) - len(plan.open))
+            yield name, replace(found, usd_batch=None)  # each is asked by itself
 
 
 def _question(entry: ModelEntry, text: str) -> list[dict[str, str]]:
@@ -179,7 +191,12 @@ def _retrieving(
         return _bound(entry, [*asking, *read], reply)
 
     return ToolEstimate(
-        entry.name, answered, bound(system.shortest, 0), bound(system.longest, CARRIED * reply), reading, begun
+        entry.name,
+        answered,
+        bound(system.shortest, 0),
+        bound(system.longest, CARRIED * reply),
+        reading,
+        begun if asked else "",
     )
 
 

@@ -24,6 +24,7 @@ from resources.model_entry import ModelEntry
 
 # What providers ask for at the least before they cache a prompt.
 SHORTEST_CACHED_PROMPT = 1_024
+FREE = "at no cost"
 NO_PRICE = "at an unknown price (none in models.yaml)"
 
 
@@ -49,7 +50,7 @@ class Estimate:
     def __str__(self) -> str:
         """One line."""
         if not self.requests:
-            return f"{self.model}: nothing to ask{f', {self._answered}' if self.answered else ''}"
+            return f"{self.model}: nothing to ask{f'; {self._answered}' if self.answered else ''}"
         answered = f" ({self._answered})" if self.answered else ""
         overflow = f"; prompts that do not fit the context: {self.too_long:,}" if self.too_long else ""
         return (
@@ -77,8 +78,12 @@ class Estimate:
     def _money(self) -> str:
         if self.usd is None or self.usd_cached is None or self.usd_most is None:
             return NO_PRICE
+        if not self.usd_most:
+            return FREE
+        usual, cached = dollars(self.usd), dollars(self.usd_cached)
+        caching = f", with caching {cached}" if cached != usual else ""
         batch = "" if self.usd_batch is None else f", by batch {dollars(self.usd_batch)}"
-        return f"{dollars(self.usd)}, with caching {dollars(self.usd_cached)}{batch}, at most {dollars(self.usd_most)}"
+        return f"{usual}{caching}{batch}, at most {dollars(self.usd_most)}"
 
 
 def estimate(

@@ -338,7 +338,7 @@ def test_an_estimate_counts_official_questions_before_their_import_and_those_of_
             assert len(server.bodies) == 30 + 40
             assert sum(prompt_tokens(body) for body in server.bodies) == before.prompt_tokens
             ((_, after),) = estimates(settings, entry, ledger)
-    assert str(after) == f"{MODEL}: nothing to ask, 70 requests are answered already"
+    assert str(after) == f"{MODEL}: nothing to ask; 70 requests are answered already"
 
 
 def test_the_estimate_is_a_line_a_protocol_and_system_with_what_it_leaves_out(

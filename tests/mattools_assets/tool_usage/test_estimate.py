@@ -109,12 +109,12 @@ def test_what_is_asked_is_what_was_said_or_between(
     assert isinstance(reflection, ToolEstimate)
     assert (reflection.shortest.requests, reflection.longest.requests) == (0, 6 * 8)
     assert sum(prompts["reflection"]) <= reflection.longest.prompt_tokens
-    assert "0 to 48 requests (the first of each question is that of rag-4), about " in str(reflection)
+    assert "0 to 48 requests (the first to each question is that of rag-4), about " in str(reflection)
 
     assert {system: str(each) for system, each in estimated(place, tasks).items()} == {
-        "single": "small: nothing to ask, 6 requests are answered already",
-        "rag-4": "small: nothing to ask, 6 answers are there already",
-        "reflection": "small: nothing to ask, 6 answers are there already",
+        "single": "small: nothing to ask; 6 requests are answered already",
+        "rag-4": "small: nothing to ask; 6 answers are there already",
+        "reflection": "small: nothing to ask; 6 answers are there already",
     }
 
 
@@ -161,6 +161,14 @@ def test_dollars_of_the_shortest_and_the_longest_way(tmp_path: Path, tasks: Task
     assert isinstance(found, ToolEstimate)
     assert found.expected is None
     assert str(found).endswith("at an unknown price (none in models.yaml)")
+
+
+def test_one_request_that_another_system_makes_is_nothing_to_ask(tmp_path: Path, tasks: Tasks) -> None:
+    place = place_with(tmp_path, "http://127.0.0.1:9/v1", systems=["reflection", "rag-4"])
+    reflection, rag = map(str, estimated(place, tasks).values())
+    assert rag == "small: nothing to ask; the first to each question is that of reflection"
+    assert reflection.startswith("small: 3 to 27 requests, about ")
+    assert reflection.endswith(" reply tokens, at no cost")
 
 
 def test_what_cannot_work_here_is_a_line_and_no_cost(tmp_path: Path, tasks: Tasks) -> None:
