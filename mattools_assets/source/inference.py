@@ -191,23 +191,36 @@ class Inference:
         order = self.order(index)
         if after is not None:
             order = order[order.index(after) + 1 :] if after in order else ()
-        for ancestor in order:
+        for place, ancestor in enumerate(order):
             if ancestor == OUTSIDE_BASE:
                 return OUTSIDE
-            found = self._own_member(ancestor, name, access)
+            found = self._member_at(order[place:], name, access)
             if found is not None:
                 return tuple(Function(v.index, index) if isinstance(v, Function) else v for v in found)
         return None
 
     def is_plain(self, owner: Value, name: str) -> bool | None:
         """Whether the attribute of an instance is no function or class, but assigned or annotated; None: not known."""
-        for ancestor in self.order(owner.index) if isinstance(owner, Instance) else ():
-            if ancestor == OUTSIDE_BASE:
-                continue
-            found = self._own_member(ancestor, name, Access.READ)
+        order = self.order(owner.index) if isinstance(owner, Instance) else ()
+        for place, ancestor in enumerate(order):
+            found = self._member_at(order[place:], name, Access.READ) if ancestor != OUTSIDE_BASE else None
             if found is not None:
                 return not any(isinstance(value, Function | Class) for value in found)
         return None
+
+    def _member_at(self, ancestors: Sequence[int], name: str, access: Access) -> Values | None:
+        """The attribute of the first of these; for one that is only set on instances, a property further up takes it."""
+        found = self._own_member(ancestors[0], name, access)
+        if found is None or name in self.scopes[ancestors[0]].bindings:
+            return found
+        first: Values | None = None
+        for ancestor in ancestors[1:]:
+            if ancestor in self.scopes and name in self.scopes[ancestor].bindings:
+                first = first or self._own_member(ancestor, name, access)
+                known = self._own_member(ancestor, name, Access.READ)
+                if known is not None:
+                    return first if any(map(self.is_property, known)) else found
+        return found
 
     def plain_attributes(self) -> set[str]:
         """Names that classes of the source give to attributes which are no functions or classes."""

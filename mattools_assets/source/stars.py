@@ -22,19 +22,31 @@ def expand_star_imports(parsed: Sequence[ParsedFile], files: Sequence[FileNames]
         if star.module in modules.files
     ]
     listed = {place: listed_exports(parsed[place]) for _, _, _, place in stars}
+    loaded = {place: _loaded_submodules(files[place].scopes[0], modules.names[place]) for place in listed}
     is_new = True
     while is_new:
         is_new = False
         for scope, name, star, place in stars:
-            is_new |= _bring(scope, name, star, files[place].scopes[0].bindings, listed[place])
+            offered = files[place].scopes[0].bindings
+            exported = listed[place]
+            if exported is None:
+                exported = [name for name in (*offered, *loaded[place]) if not name.startswith("_")]
+            is_new |= _bring(scope, name, star, offered, exported)
+
+
+def _loaded_submodules(scope: Scope, package: str) -> list[str]:
+    """Submodules that a package imports something from: Python makes each an attribute of the package."""
+    imports = [*scope.star_imports, *[binding for bindings in scope.bindings.values() for binding in bindings]]
+    inside = [binding.module for binding in imports if binding.module and binding.module.startswith(f"{package}.")]
+    return list(dict.fromkeys(module.removeprefix(f"{package}.").partition(".")[0] for module in inside))
 
 
 def _bring(
-    scope: Scope, module: str, star: Binding, offered: Mapping[str, Sequence[Binding]], listed: Sequence[str] | None
+    scope: Scope, module: str, star: Binding, offered: Mapping[str, Sequence[Binding]], exported: Sequence[str]
 ) -> bool:
     """Adds what one star import brings; True when a name was new."""
     is_new = False
-    for name in listed if listed is not None else [name for name in offered if not name.startswith("_")]:
+    for name in exported:
         sources = offered.get(name, ())
         if sources and all(source.module == module and source.member == name for source in sources):
             continue  # the other module only has it from this one
@@ -49,6 +61,7 @@ def _bring(
 def listed_exports(parsed: ParsedFile) -> list[str] | None:
     """The names in the module's `__all__`; None when it has none, or not one of literals at the top level alone."""
     names: list[str] | None = None
+    unexplained = parsed.data.count(b"__all__")
     for statement in parsed.tree.root_node.named_children:
         node = statement.named_children[0] if statement.type == "expression_statement" else statement
         target = node.child_by_field_name("left") or node.child_by_field_name("function")
@@ -64,4 +77,5 @@ def listed_exports(parsed: ParsedFile) -> list[str] | None:
         if not isinstance(found, list | tuple) or not all(isinstance(name, str) for name in found):
             return None
         names = [*found] if node.type == "assignment" else [*(names or []), *found]
-    return names
+        unexplained -= 1
+    return names if not unexplained else None

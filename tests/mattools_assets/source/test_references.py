@@ -433,6 +433,11 @@ class B(A):
   def p(self, v): pass
   def read(self): return self.p
   def write(self): self.p = 1
+class C(B):
+  def __init__(self): self.p = 2
+class D(C):
+  def read(self): return self.p
+  def write(self): self.p = 1
 """
 
 
@@ -451,6 +456,9 @@ def test_each_access_to_a_property_meets_its_function(tmp_path: Path) -> None:
         "A.remove": {7},
         "B.read": {3},
         "B.write": {14},
+        "C.__init__": {14},
+        "D.read": {3},
+        "D.write": {14},
     }
 
 
@@ -513,6 +521,22 @@ STARS = {
             "c": "def k(): pass",
         },
         {("a:h", "a:f"), ("a:h", "c:k")},
+    ),
+    "an __all__ that a function changes": (
+        {
+            "a": "__all__ = ['f']\ndef f(): pass\ndef k(): pass\ndef more(): __all__.append('k')\nmore()",
+            "m": "from a import *\ndef g(): f(), k()",
+        },
+        {("a:", "a:more"), ("m:g", "a:f"), ("m:g", "a:k")},
+    ),
+    "a submodule that the package imports from": (
+        {
+            "p_____init__": "from p.q import *\nfrom p.r import h",
+            "p___q": "def f(): pass",
+            "p___r": "def h(): pass",
+            "m": "from p import *\ndef g(): q.f(), r.h()",
+        },
+        {("p/__init__:", "p/r:h"), ("m:g", "p/q:f"), ("m:g", "p/r:h")},
     ),
     "a submodule that __all__ lists": (
         {"p_____init__": "__all__ = ['q']", "p___q": "def f(): pass", "m": "from p import *\ndef g(): q.f()"},
