@@ -209,7 +209,7 @@ class Inference:
         return None
 
     def _member_at(self, ancestors: Sequence[int], name: str, access: Access) -> Values | None:
-        """The attribute of the first of these; for one that is only set on instances, a property further up takes it."""
+        """The attribute of the first of these; one only set on instances is taken by a property further up."""
         found = self._own_member(ancestors[0], name, access)
         if found is None or name in self.scopes[ancestors[0]].bindings:
             return found
