@@ -51,7 +51,7 @@ def build_checks() -> list[dg.AssetChecksDefinition]:
     checks = [counts, nothing_lost, broken_files, callees_first, complete, within_range, position_control]
     for table in (QA_CODE, QA_DOC, QA_PUBLISHED, QA_HANDWRITTEN):
         checks += [_gates_check(table), _balance_check(table)]
-    return checks
+    return [*checks, *map(_kept_check, (QA_CODE, QA_DOC))]
 
 
 def _gates_check(table: LakeTable) -> dg.AssetChecksDefinition:
@@ -60,6 +60,14 @@ def _gates_check(table: LakeTable) -> dg.AssetChecksDefinition:
         return _result(invariants.broken_questions(lake, table))
 
     return gates
+
+
+def _kept_check(table: LakeTable) -> dg.AssetChecksDefinition:
+    @dg.asset_check(asset=table.name, description="Of what a model writes at least half is kept; the others, and why.")
+    def mostly_kept(lake: InLake) -> dg.AssetCheckResult:
+        return _result(invariants.scarce_questions(lake, table), severity=dg.AssetCheckSeverity.WARN)
+
+    return mostly_kept
 
 
 def _balance_check(table: LakeTable) -> dg.AssetChecksDefinition:

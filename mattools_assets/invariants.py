@@ -8,10 +8,11 @@ from typing import Any
 
 from mattools_assets.docs.tables import LLM_DOCS
 from mattools_assets.docs.writing import USABLE
+from mattools_assets.qa.card import kept_and_dropped
 from mattools_assets.qa.gates import GATES
-from mattools_assets.qa.questions import LETTERS, QA_CODE, QA_DOC, Question, QuestionKind, read_questions
+from mattools_assets.qa.questions import LETTERS, QA_CODE, QA_DOC, QA_DROPPED, Question, QuestionKind, read_questions
 from mattools_assets.qa.scores import QA_ACCURACY, QA_SCORES
-from mattools_assets.qa.synthesis import Draft
+from mattools_assets.qa.synthesis import Draft, reasons_dropped
 from mattools_assets.source.problems import ProblemKind
 from mattools_assets.source.specification import DEFAULT
 from mattools_assets.source.tables import CODE_OBJECTS, REFERENCES, SOURCE_PROBLEMS, TOOL_SOURCE
@@ -126,6 +127,19 @@ def broken_questions(lake: Lake, table: LakeTable) -> Iterator[str]:
             elif table in (QA_CODE, QA_DOC):
                 draft = Draft(question.text, question.right, _wrong(question))
                 yield from (f"{question.question_id}: {why}" for gate in GATES if (why := gate(draft)) is not None)
+
+
+def scarce_questions(lake: Lake, table: LakeTable) -> Iterator[str]:
+    """Writers of whose questions fewer were kept than dropped."""
+    kind = QuestionKind.CODE if table == QA_CODE else QuestionKind.DOC
+    for key in lake.keys(table):
+        dropped = {**key, "kind": kind.value}
+        if lake.stored(QA_DROPPED, dropped) is None:
+            continue
+        reasons = reasons_dropped(lake.read(QA_DROPPED, dropped))
+        kept = lake.read(table, key, ["kind"]).num_rows
+        if kept < len(reasons):
+            yield f"{key['origin']}: {kept_and_dropped(kept, reasons)}"
 
 
 def _wrong(question: Question) -> tuple[str, str, str]:

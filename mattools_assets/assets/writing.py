@@ -11,8 +11,10 @@ from mattools_assets.entrants import DOCS, QUESTIONS, check_doc_source
 from mattools_assets.freshness import Step
 from mattools_assets.partitions import model_partitions
 from mattools_assets.planning import documents_note, questions_note
+from mattools_assets.qa.card import kept_and_dropped
 from mattools_assets.qa.passages import PYMATGEN_DOC
 from mattools_assets.qa.questions import QA_DROPPED, QuestionKind
+from mattools_assets.qa.synthesis import reasons_dropped
 from mattools_assets.stages.documents import (
     make_document_passages,
     make_keyless_documents,
@@ -79,6 +81,8 @@ def _write_questions(context: Context, lake: Lake, settings: Settings, step: Ste
             lake.write(QA_DROPPED, {"origin": name, "kind": kind.value}, dropped.rows, {})
             note = questions_note(lake, settings, entries[name], kind, unanswered) or {}
             store(context, lake, step, name, {"origin": name}, made, **note)
+            told = kept_and_dropped(made.rows.num_rows, reasons_dropped(dropped.rows))
+            context.log.info(f"{step.table.name}, {name}: {told}")
             progress.finished(name)
 
 

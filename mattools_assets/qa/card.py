@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from mattools_assets.qa.questions import LETTERS, Question
-from mattools_assets.qa.synthesis import Dropped
+from mattools_assets.qa.synthesis import REPEATS, Dropped
 
 SHOWN_GROUPS = 20
 
@@ -16,7 +16,7 @@ def dataset_card(title: str, questions: Sequence[Question], dropped: Iterable[Dr
 
     The share of questions whose right option is the longest should be near a quarter; much more can be guessed from.
     """
-    reasons = Counter(item.reason.partition(" question ")[0] for item in dropped)
+    reasons = _alike(item.reason for item in dropped)
     letters = Counter(question.answer for question in questions)
     longest = sum(len(question.right) == max(map(len, question.options)) for question in questions)
     lines = [f"# {title}", "", f"{len(questions):,} questions on {len({q.source_id for q in questions}):,} objects."]
@@ -28,6 +28,18 @@ def dataset_card(title: str, questions: Sequence[Question], dropped: Iterable[Dr
         lines += ["", f"The right option is the longest in {longest / len(questions):.0%} of the questions."]
     lines += _table("Dropped because", reasons.most_common())
     return "\n".join(lines) + "\n"
+
+
+def kept_and_dropped(kept: int, reasons: Iterable[str]) -> str:
+    """In a line: `kept 5, dropped 1,204 (most often: no question could be read in the reply)`."""
+    counts = _alike(reasons)
+    most = f" (most often: {counts.most_common(1)[0][0]})" if counts else ""
+    return f"kept {kept:,}, dropped {counts.total():,}{most}"
+
+
+def _alike(reasons: Iterable[str]) -> Counter[str]:
+    """Reasons without the id of the question that one of them names."""
+    return Counter(f"{REPEATS}before" if reason.startswith(REPEATS) else reason for reason in reasons)
 
 
 def _table(name: str, counts: Iterable[tuple[str, int]]) -> list[str]:

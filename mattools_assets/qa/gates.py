@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from mattools_assets.qa.duplicates import near_duplicates
 from mattools_assets.qa.passages import Passage
 from mattools_assets.qa.questions import LETTERS, Question, question_hash
-from mattools_assets.qa.synthesis import Draft, Dropped
+from mattools_assets.qa.synthesis import REPEATS, Draft, Dropped
 from resources.lake import combined_hash
 
 NEAR_DUPLICATE = 0.85
@@ -122,7 +122,7 @@ def make_questions(
             kept += 1
     repeated = near_duplicates([f"{question.text} {question.right}" for question in questions], NEAR_DUPLICATE)
     dropped += [
-        (places[n], Dropped(questions[n].text, f"nearly the same as question {questions[first].question_id}"))
+        (places[n], Dropped(questions[n].text, f"{REPEATS}{questions[first].question_id}"))
         for n, first in repeated.items()
     ]
     return [question for n, question in enumerate(questions) if n not in repeated], dropped

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from mattools_assets.qa.passages import Passage
 from mattools_assets.qa.questions import QuestionKind
 
@@ -76,6 +78,8 @@ def synthesis_prompt(passage: Passage, tags: bool = False) -> str:
     return f"{task}\n{_RULES.format(what=what)}\n{form}\n\n<{what}>\n{passage.text}\n</{what}>"
 
 
+REPEATS = "nearly the same as question "
+"""Begins the reason of a question that resembles another; that one's id follows."""
 NO_REPLY_YET = "no reply yet: "
 """Begins the reason of a passage that is to be asked about again; the request's outcome follows."""
 
@@ -95,6 +99,11 @@ class Dropped:
 
     question: str
     reason: str
+
+
+def reasons_dropped(rows: pa.Table) -> list[str]:
+    """Of rows of QA_DROPPED the reasons why something was dropped; what is to be asked again is not."""
+    return [reason for reason in rows.column("reason").to_pylist() if not reason.startswith(NO_REPLY_YET)]
 
 
 def read_reply(reply: str) -> tuple[list[Draft], list[Dropped]]:

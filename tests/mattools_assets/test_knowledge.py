@@ -224,6 +224,21 @@ def test_what_the_gates_stop_is_listed(tmp_path: Path, instance: dg.DagsterInsta
     }
 
 
+def test_a_writer_of_whom_little_is_kept_is_pointed_out(
+    tmp_path: Path, instance: dg.DagsterInstance, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the code's questions two of five are kept, of the one docstring's the one."""
+    apology = {f"Below is the code of `{name}`": "I am sorry." for name in ("middle", "top", "alone")}
+    with running(scripted(**apology)) as address:
+        done = bring(knowledge_settings(tmp_path, model(address, protocols=["questions"])), instance)
+    said = "kept 2, dropped 3 (most often: no question could be read in the reply)"
+    assert done.warnings == [f"qa_code: mostly_kept: {MODEL}: {said}"]
+    assert done.failed_checks == []
+    log = capsys.readouterr().err.splitlines()
+    assert f"qa_code, {MODEL}: {said}" in log
+    assert f"qa_doc, {MODEL}: kept 1, dropped 0" in log
+
+
 def published(folder: Path, questions: int) -> None:
     items = [
         {
