@@ -11,6 +11,7 @@ from rich.table import Table
 
 from mattools_assets.docs.tables import LLM_DOCS
 from mattools_assets.invariants import object_counts
+from mattools_assets.source.specification import DEFAULT, parse_specification
 from mattools_assets.source.tables import CODE_OBJECTS, REFERENCES
 from resources.carrying_out import Done
 from resources.lake import Lake
@@ -28,6 +29,11 @@ _TOOL_USAGE = """
     select evaluation, question_set, mode, coverage, runnable_rate, task_success_rate, ci_low, ci_high
     from mattools_tool_usage order by question_set, mode, task_success_rate desc nulls last, evaluation
 """
+_WITHOUT_DATA = """
+    select question_set, count(*) filter (not data_at_hand), count(*) from mattools_questions
+    group by question_set having not bool_and(data_at_hand) order by question_set
+"""
+ABOUT_PYMATGEN = "are about pymatgen, whatever CONDMAT_TOOL_SOURCE names"
 
 
 def print_summary(settings: Settings, parts: Sequence[Done], *, reports_built: bool) -> None:
@@ -50,8 +56,9 @@ def print_summary(settings: Settings, parts: Sequence[Done], *, reports_built: b
     console.print(_source(Lake(settings.lake)))
     if settings.reports_database.exists():
         with duckdb.connect(str(settings.reports_database), read_only=True) as database:
-            console.print(_accuracy(database))
-            console.print(_tool_usage(database))
+            elsewhere = parse_specification(settings.knowledge.source) != DEFAULT
+            console.print(_accuracy(database, elsewhere))
+            console.print(_tool_usage(database, elsewhere))
         console.print(f"Tables: {settings.reports_database}", markup=False, soft_wrap=True)
     console.print(f"Lake: {settings.lake}", markup=False, soft_wrap=True)
 
@@ -72,10 +79,12 @@ def _source(lake: Lake) -> Table:
     return table
 
 
-def _accuracy(database: duckdb.DuckDBPyConnection) -> Table:
-    table = Table(title="MatTools, knowledge: mattools_qa_accuracy")
+def _accuracy(database: duckdb.DuckDBPyConnection, elsewhere: bool) -> Table:
+    """`elsewhere` says that the tool source is another than the published one."""
+    caption = f"questions by handwritten and published {ABOUT_PYMATGEN}" if elsewhere else None
+    table = Table(title="MatTools, knowledge: mattools_qa_accuracy", caption=caption)
     for name in ("model", "questions by", "kind", "sample"):
-        table.add_column(name)
+        table.add_column(name, overflow="fold")
     for name in ("answered", "coverage", "strict", "lenient", "95 % interval"):
         table.add_column(name, justify="right")
     for model, origin, kind, sample, n, coverage, strict, lenient, low, high in database.execute(_ACCURACY).fetchall():
@@ -84,10 +93,16 @@ def _accuracy(database: duckdb.DuckDBPyConnection) -> Table:
     return table
 
 
-def _tool_usage(database: duckdb.DuckDBPyConnection) -> Table:
-    table = Table(title="MatTools, tool usage: mattools_tool_usage")
+def _tool_usage(database: duckdb.DuckDBPyConnection, elsewhere: bool) -> Table:
+    caption = ["reference: known right answers put through the verification, the ceiling and no solver"]
+    caption += [
+        f"{name}: {missing} of {total} questions lack their data files here, so coverage stays below 100%"
+        for name, missing, total in database.execute(_WITHOUT_DATA).fetchall()
+    ]
+    caption += [f"own and published questions {ABOUT_PYMATGEN}"] if elsewhere else []
+    table = Table(title="MatTools, tool usage: mattools_tool_usage", caption="\n".join(caption))
     for name in ("evaluation", "questions", "mode"):
-        table.add_column(name)
+        table.add_column(name, overflow="fold")
     for name in ("coverage", "runnable", "task success", "95 % interval"):
         table.add_column(name, justify="right")
     for evaluation, questions, mode, coverage, runnable, success, low, high in database.execute(_TOOL_USAGE).fetchall():
