@@ -19,13 +19,14 @@ from tests.fast_graph import bring, fast_settings
 
 @pytest.fixture
 def user(monkeypatch: pytest.MonkeyPatch) -> Callable[[Settings], None]:
-    """Set the environment as these settings have it."""
+    """Set the environment as these settings have it, and no arguments."""
 
     def be(settings: Settings) -> None:
         monkeypatch.setenv("CONDMAT_DATA", str(settings.data))
         monkeypatch.setenv("CONDMAT_PROFILE", "fast")
         monkeypatch.setenv("CONDMAT_MODELS", str(settings.models_file))
         monkeypatch.delenv("DAGSTER_HOME", raising=False)
+        monkeypatch.setattr("sys.argv", ["run"])
 
     return be
 
