@@ -101,7 +101,7 @@ class _Resolver:
         for item in self.objects:
             if item.parent is not None and self.objects[item.parent].kind is Kind.CLASS:
                 names.setdefault(item.name, {}).setdefault(item.parent, item.index)
-        telling_nothing = _names_of_common_types() | self.inference.plain_attributes()
+        telling_nothing = _names_of_common_types() | self.inference.classes.plain_attributes()
         return {
             name: next(iter(owners.values()))
             for name, owners in names.items()
@@ -137,7 +137,7 @@ class _Resolver:
 
         `Element | Species | DummySpecies` is mostly an element, and reading an element's symbol calls nothing.
         """
-        is_plain = (self.inference.is_plain(owner, name) for owner in owners)
+        is_plain = (self.inference.classes.is_plain(owner, name) for owner in owners)
         if len(owners) < 2 or not next((plain for plain in is_plain if plain is not None), False):
             return values
         return tuple(value for value in values if not self.inference.is_property(value))
