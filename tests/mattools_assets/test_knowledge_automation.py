@@ -85,6 +85,7 @@ def test_every_check_runs_on_a_finished_lake_and_holds(made: Settings, instance:
             ("qa_accuracy", "within_range"),
             ("qa_scores", "position_control"),
             *((table, check) for table in questions for check in ("gates", "letters_balanced")),
+            *((table, "mostly_kept") for table in ("qa_code", "qa_doc")),
         ],
         True,
     )

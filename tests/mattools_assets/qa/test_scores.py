@@ -162,7 +162,7 @@ def test_a_card_counts_what_there_is() -> None:
     card = dataset_card("Code", [question(n) for n in range(8)], [Dropped("x", "nearly the same as question ab12")] * 3)
     assert "8 questions on 8 objects." in card
     assert "| A | 2 |" in card
-    assert "| nearly the same as | 3 |" in card
+    assert "| nearly the same as question before | 3 |" in card
     assert "0 questions on 0 objects." in dataset_card("None", [], [])
 
 
