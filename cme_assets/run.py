@@ -11,10 +11,10 @@ import sys
 import warnings
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Exit status 0, or 1 after one line that says what is wrong and how to mend it."""
     about = (__doc__ or "").split("\n")[0]
-    argparse.ArgumentParser(prog="python -m cme_assets.run", description=about).parse_args()
+    argparse.ArgumentParser(prog="python -m cme_assets.run", description=about).parse_args(arguments)
     # Dagster's notes on its own beta parameters are for this project's developers.
     warnings.filterwarnings("ignore", module="dagster.*")
     from resources.console import quiet_libraries

@@ -52,7 +52,7 @@ def test_a_planted_key_is_found_nowhere(
         models[2]["probe"] = True
         anthropic = plain | {"name": "other", "model": "m", "provider": "anthropic", "base_url": address}
         settings.models_file.write_text(yaml.safe_dump({"models": [*models, anthropic]}))
-        assert run.main() == 0
+        assert run.main([]) == 0
     export(settings.ledger_url, settings.data / "exported.jsonl")
     said = capfd.readouterr()
     assert sum(KEY in str(headers) for headers in server.log.headers) > 30

@@ -19,14 +19,13 @@ from tests.fast_graph import bring, fast_settings
 
 @pytest.fixture
 def user(monkeypatch: pytest.MonkeyPatch) -> Callable[[Settings], None]:
-    """Set the environment as these settings have it, and no arguments."""
+    """Set the environment as these settings have it."""
 
     def be(settings: Settings) -> None:
         monkeypatch.setenv("CONDMAT_DATA", str(settings.data))
         monkeypatch.setenv("CONDMAT_PROFILE", "fast")
         monkeypatch.setenv("CONDMAT_MODELS", str(settings.models_file))
         monkeypatch.delenv("DAGSTER_HOME", raising=False)
-        monkeypatch.setattr("sys.argv", ["run"])
 
     return be
 
@@ -48,7 +47,7 @@ def test_a_run_prints_a_leaderboard_and_a_second_says_that_nothing_was_done(
     made: Settings, user: User, capsys: Capture
 ) -> None:
     user(made)
-    assert run.main() == 0
+    assert run.main([]) == 0
     first = capsys.readouterr()
     assert "reports built" in first.out
     assert "centre/direct/50" in first.out
@@ -58,7 +57,7 @@ def test_a_run_prints_a_leaderboard_and_a_second_says_that_nothing_was_done(
     # Three entrants, each with its index and its page of each category.
     assert len(links) == 3 * 3
     assert all((made.page.parent / link).is_file() for link in links)
-    assert run.main() == 0
+    assert run.main([]) == 0
     second = capsys.readouterr()
     assert "Everything is up to date, nothing was done again." in second.out
     assert "centre/direct/50" in second.out
@@ -68,7 +67,7 @@ def test_a_run_prints_a_leaderboard_and_a_second_says_that_nothing_was_done(
 def test_an_unknown_key_in_the_registry(made: Settings, user: User, capsys: Capture) -> None:
     made.models_file.write_text("models:\n  - {name: centre, provider: reference, colour: red}\n")
     user(made)
-    assert run.main() == 1
+    assert run.main([]) == 1
     line = error_of(capsys)
     assert f"{made.models_file}:2: model 'centre', field colour: is no known key" in line
 
@@ -76,14 +75,14 @@ def test_an_unknown_key_in_the_registry(made: Settings, user: User, capsys: Capt
 def test_an_unknown_profile(made: Settings, user: User, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     user(made)
     monkeypatch.setenv("CONDMAT_PROFILE", "quick")
-    assert run.main() == 1
+    assert run.main([]) == 1
     assert error_of(capsys) == "error: CONDMAT_PROFILE='quick': use one of full, fast"
 
 
 def test_an_unknown_category(made: Settings, user: User, capsys: Capture) -> None:
     shutil.copytree(made.lake / "problems/category=A1", made.lake / "problems/category=Z9")
     user(made)
-    assert run.main() == 1
+    assert run.main([]) == 1
     line = error_of(capsys)
     assert f"{made.lake}/problems/category=Z9: category 'Z9' is not in the catalogue; delete this folder" in line
 
@@ -96,7 +95,7 @@ def test_a_truncated_file_is_named_and_the_rest_is_kept(
     path.write_bytes(path.read_bytes()[:-20])
     before = files(made)
     user(made)
-    assert run.main() == 1
+    assert run.main([]) == 1
     line = error_of(capsys)
     assert line.startswith(f"error: {path}: cannot be read as Parquet")
     assert line.endswith("delete this file and run again, only this partition is then made anew")
@@ -117,7 +116,7 @@ def test_a_corrupt_table_is_named_and_what_came_before_is_kept(
     pq.write_table(schemas.PROMPTS.rows(rows).replace_schema_metadata(whole), path)
     fast_settings(tmp_path, ("centre", "argmax", "example-mean", "example-position"))
     user(made)
-    assert run.main() == 1
+    assert run.main([]) == 1
     line = error_of(capsys)
     assert line.startswith(f"error: {path}: table of B1-L2: line ")
     assert line.endswith("delete this file and run again")
@@ -132,7 +131,7 @@ def test_a_data_folder_that_cannot_be_written(tmp_path: Path, user: User, capsys
     settings = fast_settings(tmp_path)
     settings.data.write_text("a file where the folder should be")
     user(settings)
-    assert run.main() == 1
+    assert run.main([]) == 1
     line = error_of(capsys)
     assert str(settings.data) in line
     assert "make the folder writable or point DAGSTER_HOME or CONDMAT_DATA at another one" in line
@@ -143,7 +142,7 @@ def test_a_lake_that_cannot_be_written(tmp_path: Path, user: User, capsys: Captu
     settings.data.mkdir()
     settings.lake.write_text("a file where the folder should be")
     user(settings)
-    assert run.main() == 1
+    assert run.main([]) == 1
     line = error_of(capsys)
     assert line.startswith(f"error: {settings.lake}/problems/category=A1/data.parquet: cannot be written")
 
