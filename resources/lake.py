@@ -129,7 +129,10 @@ class Lake:
         """The partition's rows, all or some columns. Raises LakeError when it is missing, truncated or of old form."""
         path = self.path(table, key)
         with _reading(path), path.open("rb") as file:
-            rows = pq.read_table(file, columns=columns).replace_schema_metadata(None)
+            # In this thread alone: pyarrow's own may let go of Python's buffers while the interpreter ends, which
+            # aborts the process (apache/arrow issue 39162).
+            parquet = pq.ParquetFile(file, pre_buffer=False)
+            rows = parquet.read(columns, use_threads=False).replace_schema_metadata(None)
         if columns is None and (fault := table.fault(rows)):
             raise LakeError(f"{path}: {fault}; {_REMAKE}")
         return rows

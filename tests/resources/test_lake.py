@@ -60,6 +60,30 @@ def test_rows_come_back_equal_with_what_was_noted(lake: Lake) -> None:
     assert read.column("parts").to_pylist() == rows.column("parts").to_pylist()
 
 
+READING = """
+import os, sys
+from pathlib import Path
+from tests.resources.test_lake import KEY, TABLE
+from resources.lake import Lake
+
+def threads():
+    return len(os.listdir("/proc/self/task"))
+
+lake = Lake(Path(sys.argv[1]))
+before = threads()
+assert lake.read(TABLE, KEY).num_rows == lake.read(TABLE, KEY, ["number"]).num_rows == 1000
+sys.exit(threads() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted as Linux shows them")
+def test_reading_starts_no_threads_that_could_outlive_the_interpreter(tmp_path: Path) -> None:
+    """pyarrow's own hold Python's buffers, and a process that ends meanwhile is aborted now and then."""
+    Lake(tmp_path).write(TABLE, KEY, TABLE.rows([row(number=n) for n in range(1000)]), {})
+    done = subprocess.run([sys.executable, "-c", READING, str(tmp_path)], check=False)
+    assert done.returncode == 0
+
+
 def test_partitions_are_folders_that_name_their_keys(lake: Lake) -> None:
     lake.write(TABLE, KEY, TABLE.rows([row()]), {})
     other = {"model": "centre", "category": "B1"}
