@@ -163,7 +163,7 @@ def test_from_unit_test_to_accepted_set_and_back(settings: Settings, runs: KeptR
         assert ("triplets", question.question.id) in all_tasks(settings)
 
         edited = yaml.safe_load(path.read_text())["question"]
-        edited["properties"]["n_sites"]["value"] = 3
+        edited["properties"]["n_sites"] |= {"value": 3, "mutant": 4}
         before = version(settings)
         decide(path, review="edit", question=edited)
         materialize(settings, instance, "triplets")
