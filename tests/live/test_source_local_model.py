@@ -26,7 +26,7 @@ from tests.mattools_assets.knowledge_graph import bring, knowledge_settings, mod
 
 pytestmark = [pytest.mark.live, pytest.mark.slow, pytest.mark.timeout(3600)]
 
-MODULES = ("answering.py", "sampling.py", "duplicates.py", "accuracy.py")
+MODULES = ("answering.py", "lenient.py", "sampling.py", "duplicates.py", "accuracy.py")
 """Of this project, about twenty functions and classes together."""
 
 
