@@ -140,7 +140,7 @@ def test_a_commit_is_read_not_the_work_tree(tmp_path: Path) -> None:
     assert "not a git repository" in refused(from_checkout, tmp_path / "plain", "HEAD", tmp_path / "cache")
 
 
-@pytest.mark.parametrize("package", [Package("--index-url", "1"), Package("x", "1 --pre"), Package("", "1")])
+@pytest.mark.parametrize("package", [Package("--user", "1"), Package("x", "1 --pre"), Package("", "1")])
 def test_what_is_no_package_never_reaches_pip(tmp_path: Path, package: Package) -> None:
     assert "not a package and version" in refused(from_wheels, [package], tmp_path)
 
