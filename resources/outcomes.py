@@ -43,6 +43,6 @@ NOT_THE_MODELS_FAULT = frozenset({Status.PROVIDER_ERROR, Status.SANDBOX_ERROR, S
 MODEL_FAILURES = frozenset(Status) - NOT_THE_MODELS_FAULT - {Status.OK}
 
 
-def counted(statuses: Iterable[str]) -> str:
+def endings(statuses: Iterable[str]) -> str:
     """How many ended in which way, in words: `15 no_code, 45 ok`."""
     return ", ".join(f"{count} {status}" for status, count in sorted(Counter(map(str, statuses)).items()))

@@ -31,6 +31,19 @@ class YamlError(Exception):
         self.line, self.problem = line, problem
 
 
+UNREADABLE = (OSError, UnicodeDecodeError, YamlError)
+"""What reading a file and its document raises."""
+
+
+def why_unreadable(path: Path, error: Exception) -> str:
+    """One of those in a line, with the file and the mend."""
+    if isinstance(error, YamlError):
+        return f"{path}:{error.line}: not YAML ({error.problem}); mend this line"
+    if isinstance(error, UnicodeDecodeError):
+        return f"{path}: is not UTF-8 text; save it as UTF-8"
+    return f"{path}: cannot be read ({getattr(error, 'strerror', error)}); put it right or delete it"
+
+
 def read_text(path: Path) -> str:
     """The text of a file. Raises OSError, UnicodeDecodeError, and YamlError where it is no file or too long."""
     if path.exists() and not path.is_file():

@@ -15,7 +15,7 @@ from mattools_assets.questions.contract import Question, posed
 from mattools_assets.questions.entries import PropertyEntry, QuestionEntry, fault, function_of, named
 from mattools_assets.verification.comparison import Expectation, Mismatch, compare
 from mattools_assets.verification.verdicts import Finding, PropertyVerdict, Verdict
-from resources.strict_yaml import YamlError, compose, mapping_of, read_text
+from resources.strict_yaml import UNREADABLE, compose, mapping_of, read_text, why_unreadable
 
 FOLDER = Path(__file__).parent / "own"
 
@@ -98,12 +98,8 @@ def read_topic(path: Path) -> Iterator[OwnQuestion]:
             entry = mapping_of(node)
             who = entry["id"] if isinstance(entry.get("id"), str) else f"question {number}"
             yield read_entry(entry, path.stem, f"{path.name}, {named(who)}")
-    except OSError as error:
-        raise OwnQuestionError(f"{path.name}: cannot be read ({error.strerror}); put it right or delete it") from None
-    except UnicodeDecodeError:
-        raise OwnQuestionError(f"{path.name}: is not UTF-8 text; save it as UTF-8") from None
-    except YamlError as error:
-        raise OwnQuestionError(f"{path.name}:{error.line}: not YAML ({error.problem}); mend this line") from None
+    except UNREADABLE as error:
+        raise OwnQuestionError(why_unreadable(Path(path.name), error)) from None
 
 
 def read_entry(entry: dict[str, Any], topic: str, where: str, folder: Path | None = None) -> OwnQuestion:

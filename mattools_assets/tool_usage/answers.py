@@ -21,7 +21,7 @@ from mattools_assets.tool_usage.entrants import (
 )
 from mattools_assets.tool_usage.question_sets import PUBLISHED, Task, Tasks, ToolUsageError
 from mattools_assets.tool_usage.tables import TOOL_ANSWERS
-from resources.outcomes import Status, counted
+from resources.outcomes import Status, endings
 from resources.settings import Settings
 from resources.stage import Made, Remarks
 
@@ -175,6 +175,6 @@ def _remarks(rows: Sequence[Mapping[str, Any]], asked: int) -> Remarks:
         "unanswered": sum(not Status(row["status"]).is_scored for row in rows),
         "requests": sum(row["requests"] for row in rows),
         "chunks retrieved": sum(len(row["retrieved"]) for row in rows),
-        "endings": counted(row["status"] for row in rows),
+        "endings": endings(row["status"] for row in rows),
     }
     return remarks | ({"cost (USD)": sum(costs)} if None not in costs else {})

@@ -10,7 +10,7 @@ from mattools_assets.questions.answering import run_answer
 from mattools_assets.tool_usage.question_sets import Task, Tasks
 from mattools_assets.tool_usage.tables import TOOL_EXECUTIONS
 from resources.lake import combined_hash
-from resources.outcomes import Status, counted
+from resources.outcomes import Status, endings
 from resources.sandbox.decoding import decode
 from resources.sandbox.execution import Execution, RunsScripts, failed
 from resources.stage import Made, Remarks
@@ -113,7 +113,7 @@ def _remarks(rows: Sequence[Row]) -> Remarks:
     ]
     return {
         "executions": len(rows),
-        "endings": counted(row["status"] for row in rows),
+        "endings": endings(row["status"] for row in rows),
         "seconds of processor": sum(row["cpu_s"] for row in rows),
         "slowest": "\n".join(["| question | status | wall s | cpu s |", "|---|---|---|---|", *lines]),
     }

@@ -25,7 +25,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.probing import ProbeFailed
 from resources.llm.spending import budget_of
 from resources.model_entry import ModelEntry
-from resources.outcomes import counted
+from resources.outcomes import endings
 from resources.registry import read_environment
 from resources.retrieval.choice import EmbedderError
 from resources.sandbox.pool import SandboxUnavailable
@@ -86,7 +86,7 @@ def live_answers(
 
 def _tell(told: Counted, tally: Tally, answers: list[Answered], total: int) -> None:
     """How the answers ended so far, and what their requests took."""
-    told(len(answers), total, f"{counted(answer.status for *_, answer in answers)}; requests: {tally}")
+    told(len(answers), total, f"{endings(answer.status for *_, answer in answers)}; requests: {tally}")
 
 
 async def _ask(

@@ -17,7 +17,7 @@ import yaml
 
 from mattools_assets.triplets.drafting import Draft
 from resources.lake import combined_hash
-from resources.strict_yaml import YamlError, load_mapping, read_text
+from resources.strict_yaml import UNREADABLE, load_mapping, read_text, why_unreadable
 
 PENDING, ACCEPT, EDIT, REJECT = "pending", "accept", "edit", "reject"
 DECISIONS = (PENDING, ACCEPT, EDIT, REJECT)
@@ -87,12 +87,8 @@ def read_review(path: Path) -> Review:
     """One review. Raises ReviewError."""
     try:
         document = load_mapping(read_text(path))
-    except OSError as error:
-        raise ReviewError(f"{path}: cannot be read ({error.strerror}); put it right or delete it") from None
-    except UnicodeDecodeError:
-        raise ReviewError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
-    except YamlError as error:
-        raise ReviewError(f"{path}:{error.line}: not YAML ({error.problem}); mend this line") from None
+    except UNREADABLE as error:
+        raise ReviewError(why_unreadable(path, error)) from None
     if others := document.keys() - set(_FIELDS):
         raise ReviewError(f"{path}: {min(map(ascii, others))} is no field; there are {', '.join(_FIELDS)}")
     decision, test, entry = document.get("review"), document.get("test"), document.get("question")

@@ -27,7 +27,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.request import ChatRequest
 from resources.llm.spending import budget_of
 from resources.model_entry import ModelEntry
-from resources.outcomes import counted
+from resources.outcomes import endings
 from resources.registry import read_environment
 from resources.sandbox.execution import RunsScripts
 from resources.settings import Settings
@@ -71,7 +71,7 @@ async def _drafted(
         async with free:
             made = await draft(test, ask)
         drafts.append(made)
-        told(len(drafts), len(tests), f"{counted(each.status for each in drafts)}; requests: {tally}")
+        told(len(drafts), len(tests), f"{endings(each.status for each in drafts)}; requests: {tally}")
         return made
 
     async with asking as client:
