@@ -8,7 +8,6 @@ Each is measured in a process of its own, as peak memory never falls.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import multiprocessing
 import random
@@ -21,6 +20,7 @@ from pathlib import Path
 import orjson
 
 from benchmarks.llm_throughput import question, server
+from resources.arguments import take_none
 from resources.llm.budget import Budget
 from resources.llm.client import Client
 from resources.llm.ledger import Ledger
@@ -135,9 +135,7 @@ def apart(work: Callable[[Path, int], None], path: Path, count: int) -> None:
 
 def main() -> None:
     """Print one line a measurement."""
-    argparse.ArgumentParser(
-        prog="python -m benchmarks.llm_scale", description=(__doc__ or "").split("\n")[0]
-    ).parse_args()
+    take_none("benchmarks.llm_scale", __doc__)
     with tempfile.TemporaryDirectory() as folder:
         with server(PORT):
             for repeats in (1, 3):

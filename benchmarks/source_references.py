@@ -6,7 +6,6 @@ machine counts little. RepoAgent lives in an environment of its own, made on fir
 
 from __future__ import annotations
 
-import argparse
 import json
 import resource
 import shutil
@@ -24,6 +23,7 @@ from mattools_assets.source.project import analyse
 from mattools_assets.source.reading import read_files
 from mattools_assets.source.references import find_references
 from mattools_assets.source.tree import CodeObject, build_tree
+from resources.arguments import take_none
 from resources.settings import read_settings
 
 REPOAGENT = "repoagent==0.2.0"
@@ -31,9 +31,7 @@ REPEATS = 5
 
 
 def main() -> None:
-    argparse.ArgumentParser(
-        prog="python -m benchmarks.source_references", description=(__doc__ or "").split("\n")[0]
-    ).parse_args()
+    take_none("benchmarks.source_references", __doc__)
     data = read_settings().data
     with TemporaryDirectory() as scratch:
         folder = Path(scratch) / "source"

@@ -6,15 +6,15 @@ What is good already is left alone, so a second run does nothing. Runs go throug
 
 from __future__ import annotations
 
-import argparse
 import sys
 import warnings
+
+from resources.arguments import take_none
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit status 0, or 1 after one line that says what is wrong and how to mend it."""
-    about = (__doc__ or "").split("\n")[0]
-    argparse.ArgumentParser(prog="python -m cme_assets.run", description=about).parse_args(arguments)
+    take_none("cme_assets.run", __doc__, arguments)
     # Dagster's notes on its own beta parameters are for this project's developers.
     warnings.filterwarnings("ignore", module="dagster.*")
     from resources.console import quiet_libraries

@@ -5,12 +5,12 @@ Names, types and descriptions come from `reports.duckdb` itself, into which dbt 
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import duckdb
 
 from dbt_reports.project import PROJECT
+from resources.arguments import take_none
 from resources.settings import read_settings
 
 DOCUMENT = PROJECT.parent / "docs" / "tables.md"
@@ -55,7 +55,5 @@ def main(document: Path = DOCUMENT) -> None:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(
-        prog="python -m dbt_reports.document", description=(__doc__ or "").split("\n")[0]
-    ).parse_args()
+    take_none("dbt_reports.document", __doc__)
     main()

@@ -7,15 +7,15 @@ through Dagster on the same instance as `make ui`, which shows them.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import warnings
+
+from resources.arguments import take_none
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit status 0, or 1 after a line that says what is wrong and how to mend it."""
-    about = (__doc__ or "").split("\n")[0]
-    argparse.ArgumentParser(prog="python -m mattools_assets.run", description=about).parse_args(arguments)
+    take_none("mattools_assets.run", __doc__, arguments)
     # Dagster's notes on its own beta parameters are for this project's developers.
     warnings.filterwarnings("ignore", module="dagster.*")
     from resources.console import quiet_libraries

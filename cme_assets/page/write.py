@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from cme_assets.page.report import TIERS, PageError, Report, Row, read_report
 from cme_assets.page.transcripts import Evaluation, Transcript, write_transcripts
 from cme_assets.solvers import ENTRANTS
 from cme_assets.tasks.catalogue import CATEGORIES
+from resources.arguments import take_none
 from resources.lake import Lake, LakeError
 from resources.settings import SettingError, Settings, read_settings
 
@@ -154,9 +154,7 @@ def _published_tiers(report: Report) -> list[tuple[str, dict[int, float]]]:
 
 def main() -> int:
     """Write the page and say where it is."""
-    argparse.ArgumentParser(
-        prog="python -m cme_assets.page.write", description=(__doc__ or "").split("\n")[0]
-    ).parse_args()
+    take_none("cme_assets.page.write", __doc__)
     try:
         print(write_page(read_settings()))
     except (PageError, LakeError, SettingError) as error:
