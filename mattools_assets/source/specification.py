@@ -83,6 +83,7 @@ def parse_specification(text: str) -> Specification:
 
 
 def _refuse_repeated(names: Sequence[str], text: str) -> None:
+    """Names are compared as PyPI does (PEP 503)."""
     seen: set[str] = set()
     for name in names:
         normal = re.sub(r"[-_.]+", "-", name).lower()

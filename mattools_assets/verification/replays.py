@@ -29,8 +29,10 @@ UNVERIFIED = "unverified"
 
 @dataclass
 class Results:
-    """The verdicts of one run on disk; safe for several threads. A line that cannot be read is ignored, as a killed run
-    may tear one."""
+    """The verdicts of one run on disk; safe for several threads.
+
+    A line that cannot be read is ignored, as a killed run may tear one.
+    """
 
     path: Path
 
