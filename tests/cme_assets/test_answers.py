@@ -1,7 +1,6 @@
 """Both readings of replies: the required form, what people and models write, and whatever an attacker writes."""
 
 import math
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 from cme_assets.answers import plain, read_lenient, read_strict
 from cme_assets.prompts import answer_text
 from resources.outcomes import Status
+from tests.timing import in_proportion
 
 
 @pytest.mark.parametrize(
@@ -168,20 +168,11 @@ FILLERS = [" ", "\n", "\u00a0", "\t ", "1", "1,111", ",", "[", "(1", "e", "A ^",
 
 @pytest.mark.parametrize("filler", FILLERS)
 def test_no_reply_takes_longer_to_read_than_its_length_warrants(filler: str) -> None:
-    """Beside an ordinary reply as long; work that grew as the square would take several hundred times as much."""
-    length = 20_000
-    ordinary = min(
-        reading_time("The energy is 1.25 eV, or $1.3\\times10^{-3}$. "[:48] * (length // 48)) for _ in range(3)
-    )
     for head in HEADS:
-        reply = head + filler * (length // len(filler))
-        assert any(reading_time(reply) < 40 * ordinary for _ in range(3)), head
+        assert in_proportion(read, filler, head), head
 
 
-def reading_time(reply: str) -> float:
-    """Processor seconds of both readings; those of other processes do not count."""
-    start = time.process_time()
+def read(reply: str) -> None:
     for wanted in (1, 3):
         read_strict(reply, wanted)
         read_lenient(reply, wanted)
-    return time.process_time() - start

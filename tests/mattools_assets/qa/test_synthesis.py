@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 
 import pytest
@@ -15,6 +14,7 @@ from mattools_assets.qa.gates import looks_mistaken, make_questions, pass_gates
 from mattools_assets.qa.passages import Passage
 from mattools_assets.qa.questions import LETTERS, QA_CODE, QuestionKind, questions_table, read_questions
 from mattools_assets.qa.synthesis import MOST_QUESTIONS, REPLY_SCHEMA, Draft, read_reply, synthesis_prompt
+from tests.timing import in_proportion
 
 GOOD = {"question": "What does f return?", "correct": "a list", "wrong": ["a set", "a tuple", "nothing"]}
 DRAFT = Draft("What does f return?", "a list", ("a set", "a tuple", "nothing"))
@@ -262,15 +262,4 @@ def test_the_schema_accepts_what_the_prompt_asks_for() -> None:
 
 @pytest.mark.parametrize("unit", ["<item>", "<item><wrong>", "<item><question>q</question><wrong>"])
 def test_tags_that_are_never_closed_take_time_in_proportion(unit: str) -> None:
-    """Beside items in order as long; a search to the end from each tag would take a thousand times as much."""
-    length = 60_000
-    item = "<item><question>Which?</question><correct>a</correct><wrong>b</wrong><wrong>c</wrong></item>\n"
-    ordinary = min(reading_time(item * (length // len(item))) for _ in range(3))
-    assert any(reading_time(unit * (length // len(unit))) < 100 * ordinary for _ in range(3))
-
-
-def reading_time(reply: str) -> float:
-    """Processor seconds; those of other processes do not count."""
-    start = time.process_time()
-    read_reply(reply)
-    return time.process_time() - start
+    assert in_proportion(read_reply, unit)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import time
 
 import pytest
 
 from mattools_assets.systems.replies import FORM, Function, Unreadable, read_function
 from resources.outcomes import Status
+from tests.timing import in_proportion
 
 BODY = "def volume():\n    return {'volume': 1.0}\n"
 
@@ -82,19 +82,11 @@ UNITS = ["<code>", "```python\n", "```\n<name>", "<name></name>", "`", "\n  ``` 
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_no_reply_takes_longer_to_read_than_its_length_warrants(unit: str) -> None:
-    """Beside an ordinary reply as long; work that grew as the square would take several hundred times as much."""
-    length = 40_000
-    paragraph = "The volume is that of the cell.\n```json\n{'volume': 1.0}\n```\nNothing needs to be computed.\n"
-    ordinary = min(reading_time(paragraph * (length // len(paragraph))) for _ in range(3))
     for head in ("", "```", "```python\n", "  ```  py", "<code>", "<code>```python\n", "<name>"):
         for tail in ("", "!", "\n```", "</code><name>f</name>"):
-            reply = head + unit * (length // len(unit)) + tail
-            assert any(reading_time(reply) < 100 * ordinary for _ in range(3)), (head, tail)
+            assert in_proportion(read, unit, head, tail), (head, tail)
 
 
-def reading_time(reply: str) -> float:
-    """Processor seconds; those of other processes do not count."""
-    start = time.process_time()
+def read(reply: str) -> None:
     with contextlib.suppress(Unreadable):
         read_function(reply)
-    return time.process_time() - start
