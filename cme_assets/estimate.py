@@ -13,12 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from cme_assets import schemas
-from cme_assets.agent_estimate import agent_estimate
-from cme_assets.protocols.agent_runs import agent_limits
-from cme_assets.protocols.code import CODE
-from cme_assets.protocols.direct import DIRECT, answers_here, entrant_hash
-from cme_assets.protocols.model_replies import Questions, partition_of
-from cme_assets.protocols.react import REACT
+from cme_assets.tasks.category import CategoryError
 from resources.lake import Lake
 from resources.llm.estimate import Estimate, estimate
 from resources.llm.ledger import Ledger
@@ -36,8 +31,16 @@ def estimates(
 ) -> Iterator[tuple[Estimate, int]]:
     """What each entry would cost, with the tokens that an answer is taken to have; reference entrants are left out.
 
-    Raises LakeError and LedgerError.
+    Raises LakeError, LedgerError and CategoryError.
     """
+    # Imported here, so that `main` can say what is wrong with the catalogue, which these load.
+    from cme_assets.agent_estimate import agent_estimate
+    from cme_assets.protocols.agent_runs import agent_limits
+    from cme_assets.protocols.code import CODE
+    from cme_assets.protocols.direct import DIRECT, answers_here, entrant_hash
+    from cme_assets.protocols.model_replies import Questions, partition_of
+    from cme_assets.protocols.react import REACT
+
     lake = Lake(settings.lake)
     categories = [key["category"] for key in lake.keys(schemas.PROMPTS)]
     with Ledger(settings.ledger_url) as ledger:
@@ -91,7 +94,7 @@ def main() -> int:
             print(f"error: {settings.lake}: has no prompts yet; `make run` makes them", file=sys.stderr)
             return 1
         print_estimates(settings, entries, arguments.answer_tokens)
-    except (SettingError, RegistryError, LakeError, LedgerError) as error:
+    except (SettingError, RegistryError, LakeError, LedgerError, CategoryError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0

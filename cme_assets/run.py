@@ -1,7 +1,7 @@
 """`python -m cme_assets.run`: bring up to date whatever can run, models with a key included; print the leaderboard.
 
 What is good already is left alone, so a second run does nothing. Runs go through Dagster on the same instance as
-`make ui`, which shows them. Heavy imports are inside `main`: worker processes import this module again.
+`make ui`, which shows them. Heavy imports are inside functions: worker processes import this module again.
 """
 
 from __future__ import annotations
@@ -17,9 +17,18 @@ def main(arguments: list[str] | None = None) -> int:
     take_none("cme_assets.run", __doc__, arguments)
     # Dagster's notes on its own beta parameters are for this project's developers.
     warnings.filterwarnings("ignore", module="dagster.*")
+    from cme_assets.tasks.category import CategoryError
     from resources.console import quiet_libraries
 
     quiet_libraries()
+    try:
+        return _run()
+    except CategoryError as error:  # of the catalogue, which the imports load
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+def _run() -> int:
     import dagster as dg
 
     from cme_assets.bring_up_to_date import bring_up_to_date

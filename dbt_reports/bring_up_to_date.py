@@ -8,6 +8,7 @@ import sys
 
 import dagster as dg
 
+from cme_assets.tasks.category import CategoryError
 from dbt_reports.lake_files import fingerprint, lake_files
 from dbt_reports.project import ReportsError, explaining_disk_errors, project_fingerprint
 from resources.console import warnings_console
@@ -34,7 +35,7 @@ def bring_reports_up_to_date(settings: Settings, instance: dg.DagsterInstance) -
         with explaining_disk_errors(settings):
             _build(settings, instance)
             note.write_text(identity)
-    except ReportsError as error:
+    except (ReportsError, CategoryError) as error:
         raise ReportsFailed(str(error)) from None
     except dg.Failure as failure:
         raise ReportsFailed(failure.description or "the reports could not be built") from None

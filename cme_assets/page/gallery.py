@@ -31,6 +31,7 @@ DOMAINS = {
     "F": "Lattice and spin excitations",
     "G": "Charge and orbital excitations",
 }
+OTHER_DOMAIN = "Beyond the published domains"
 AXES = {
     "EK": ("momentum k (1/Å)", "energy E (eV)"),
     "KK": ("momentum kx (1/Å)", "momentum ky (1/Å)"),
@@ -86,9 +87,14 @@ def read_gallery(lake: Lake, resolution: int) -> list[Domain]:
     categories = sorted((key["category"] for key in lake.keys(PROBLEMS)), key=category_order)
     cards = [_card(lake, category, resolution) for category in categories]
     return [
-        Domain(letter, DOMAINS[letter], tuple(card for card in cards if card.id[0] == letter))
+        Domain(letter, domain_title(letter), tuple(card for card in cards if card.id[0] == letter))
         for letter in sorted({card.id[0] for card in cards})
     ]
+
+
+def domain_title(letter: str) -> str:
+    """What the domain is about; categories of one's own may be in others than the published ones."""
+    return DOMAINS.get(letter, OTHER_DOMAIN)
 
 
 def category_order(category: str) -> tuple[str, int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from cme_assets.page.charts import Chart, Point, score_chart
-from cme_assets.page.gallery import DOMAINS, Domain, category_order, read_gallery
+from cme_assets.page.gallery import Domain, category_order, domain_title, read_gallery
 from cme_assets.page.inert import environment
 from cme_assets.page.report import TIERS, PageError, Report, Row, read_report
 from cme_assets.page.transcripts import Evaluation, Transcript, write_transcripts
@@ -141,7 +141,7 @@ def _heat(report: Report) -> list[HeatGroup]:
         groups.setdefault(row["domain"], []).append(
             HeatRow(category, row["title"] or "", row["tier"], columns, shown_names)
         )
-    return [HeatGroup(letter, DOMAINS[letter], tuple(rows)) for letter, rows in groups.items()]
+    return [HeatGroup(letter, domain_title(letter), tuple(rows)) for letter, rows in groups.items()]
 
 
 def _published_tiers(report: Report) -> list[tuple[str, dict[int, float]]]:

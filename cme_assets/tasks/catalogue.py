@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from cme_assets.tasks import (
     a_fermi_edge,
     b_dispersions,
@@ -12,7 +14,7 @@ from cme_assets.tasks import (
     f_lattice_and_spin,
     g_charge_and_orbital,
 )
-from cme_assets.tasks.category import Category
+from cme_assets.tasks.category import Category, CategoryError
 
 _DOMAINS = (
     a_fermi_edge,
@@ -25,4 +27,18 @@ _DOMAINS = (
     g_charge_and_orbital,
 )
 
-CATEGORIES: dict[str, Category] = {category.id: category for domain in _DOMAINS for category in domain.CATEGORIES}
+
+def by_id(categories: Iterable[Category]) -> dict[str, Category]:
+    """The categories by identifier, in their order. Raises CategoryError where two have the same one."""
+    found: dict[str, Category] = {}
+    for category in categories:
+        if category.id in found:
+            raise CategoryError(
+                f"category {category.id!r}: is there twice, as {found[category.id].title!r} and {category.title!r};"
+                " give one of them another id"
+            )
+        found[category.id] = category
+    return found
+
+
+CATEGORIES = by_id(category for domain in _DOMAINS for category in domain.CATEGORIES)

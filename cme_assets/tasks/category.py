@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -21,6 +22,14 @@ GAMMA_MOMENTUM = 0.005
 """Half width of the Lorentzian score for momenta, 1/Angstrom, as published."""
 GAMMA_DOPING = 0.01
 """Half width of the Lorentzian score for dopings, as published."""
+PUBLISHED_DOMAINS = "ABCDEFG"
+TIERS = (1, 2, 3)
+MOST_LEVELS = 5
+_ID = re.compile("[A-Z][1-9][0-9]*")
+
+
+class CategoryError(ValueError):
+    """A category that cannot be used as declared; the message is one line with the category and the mend."""
 
 
 class MapKind(StrEnum):
@@ -70,7 +79,7 @@ class Quantity:
 
     def __post_init__(self) -> None:
         if (len(self.names) > 1) != (self.shape is Shape.VALUES):
-            raise ValueError(f"{self.names}: several names and only they make Shape.VALUES")
+            raise CategoryError(f"{self.names}: several names and only they make Shape.VALUES")
 
 
 def _across(values: Array, interval: tuple[float, float]) -> Array:
@@ -160,8 +169,9 @@ def nothing_given(_: Parameters) -> tuple[Given, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Category:
-    """One of the 38 task categories.
+    """One of the 38 task categories, or one of your own.
 
+    `id` is a capital letter, the domain's, and a number from 1: B11 is one more of domain B, H1 the first of another.
     `ranges` declares what is drawn, `accept` which draws are kept. `intensity(p, x, y)` is the map without noise and
     resolution on column values x (n_x,) and row values y (n_y,), shape (n_y, n_x), any unit. `truth(p, axes)` is the
     model quantity in the order of `quantity.names`, or along the `listed` run. `gamma` is the half width of the
@@ -193,12 +203,26 @@ class Category:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "specks", SPECKS[self.map_kind])
+        if fault := self._fault():
+            raise CategoryError(f"category {self.id!r}: {fault}")
+
+    def _fault(self) -> str | None:
+        """What folders, reports or the page could not take, with the mend: better said before models are asked."""
+        if not _ID.fullmatch(self.id):
+            return "is no id; use one capital letter, the domain's, and a number from 1, such as H1 or B11"
+        if self.published and self.domain not in PUBLISHED_DOMAINS:
+            return "its domain is none of the published A to G; declare it with published=False"
+        if self.tier not in TIERS:
+            return f"tier {self.tier} is none of 1, 2 and 3"
+        if not 1 <= len(self.levels) <= MOST_LEVELS:
+            return f"has {len(self.levels)} levels; use 1 to {MOST_LEVELS}"
         if (self.listed is not None) != (self.quantity.shape is Shape.ARRAY):
-            raise ValueError(f"{self.id}: array answers and only they need the rows or columns listed")
+            return "array answers and only they need the rows or columns listed"
+        return None
 
     @property
     def domain(self) -> str:
-        """The letter of the physics domain, A to G."""
+        """The letter of the physics domain: A to G, any other for categories of your own."""
         return self.id[0]
 
     @property
@@ -210,6 +234,7 @@ class Category:
         """
         facts = [self.id, self.version, self.tier, self.observed, self.question, list(self.quantity.names)]
         facts += [self.quantity.unit, [[level.noise, level.energy_factor] for level in self.levels]]
+        facts += [] if self.published else ["not published"]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,6 +87,21 @@ def test_an_unknown_category(made: Settings, user: User, capsys: Capture) -> Non
     assert run.main([]) == 1
     line = error_of(capsys)
     assert f"{made.lake}/problems/category=Z9: category 'Z9' is not in the catalogue; delete this folder" in line
+
+
+@pytest.mark.parametrize("command", ["cme_assets.run", "cme_assets.estimate"])
+def test_a_catalogue_that_cannot_be_used_is_one_line(made: Settings, user: User, command: str) -> None:
+    user(made)
+    before = files(made)
+    spoilt = (
+        "import sys; from cme_assets.tasks import a_fermi_edge; a_fermi_edge.CATEGORIES *= 2; sys.argv = ['']; "
+        f"from {command} import main; sys.exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", spoilt], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: category 'A1': is there twice, as 'Fermi edge' and 'Fermi edge'; give one")
+    assert done.stderr.count("\n") == 1
+    assert files(made) == before
 
 
 @pytest.mark.parametrize("folder", ["problems", "prompts", "direct_responses/model=argmax"])

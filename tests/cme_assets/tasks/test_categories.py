@@ -1,14 +1,17 @@
 """One conformance suite for all task categories: a new category is done when it passes."""
 
+import re
 from collections import Counter
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from cme_assets.physics.resolution import Instrument
 from cme_assets.problems import Sample, clean_map, noise_map
-from cme_assets.tasks.catalogue import CATEGORIES
-from cme_assets.tasks.category import GAMMA_MOMENTUM, Category, MapKind, Shape
+from cme_assets.tasks.catalogue import CATEGORIES, by_id
+from cme_assets.tasks.category import GAMMA_MOMENTUM, NOISE_LEVELS, Category, CategoryError, MapKind, Shape
 from cme_assets.tasks.photoemission import COARSEST, LOWEST_RATE
 
 EVERY = pytest.mark.parametrize("category", CATEGORIES.values(), ids=CATEGORIES.keys())
@@ -27,6 +30,49 @@ def test_the_published_part_of_the_catalogue_is_the_published_size() -> None:
     assert Counter(category.tier for category in published) == {1: 15, 2: 12, 3: 11}
     assert Counter(category.domain for category in published) == DOMAIN_SIZES
     assert all(category.id == name for name, category in CATEGORIES.items())
+
+
+@pytest.mark.parametrize("name", ["A2", "B11", "G6", "H1", "Z120"])
+def test_a_category_of_ones_own_may_be_of_any_domain(name: str) -> None:
+    own = replace(CATEGORIES["A1"], id=name, published=False)
+    assert own.domain == name[0]
+    assert by_id([CATEGORIES["A1"], own]) == {"A1": CATEGORIES["A1"], name: own}
+
+
+@pytest.mark.parametrize(
+    "name", ["", "H", "h1", "1H", "HH1", "H0", "H01", "H-1", "H1a", "H 1", " H1", "H1\n", "H/1", "../H1", "H٣", "Ä1"]
+)
+def test_an_id_that_is_no_letter_and_number_is_refused(name: str) -> None:
+    with pytest.raises(
+        CategoryError, match=rf"^category {re.escape(repr(name))}: is no id; use one capital letter, .*$"
+    ):
+        replace(CATEGORIES["A1"], id=name, published=False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"id": "H1"}, "category 'H1': its domain is none of the published A to G; declare it with published=False"),
+        ({"tier": 4}, "category 'A1': tier 4 is none of 1, 2 and 3"),
+        ({"levels": ()}, "category 'A1': has 0 levels; use 1 to 5"),
+        ({"levels": (*NOISE_LEVELS, NOISE_LEVELS[-1])}, "category 'A1': has 6 levels; use 1 to 5"),
+    ],
+)
+def test_what_the_reports_could_not_take_is_refused_at_once(changes: dict[str, Any], fault: str) -> None:
+    with pytest.raises(CategoryError, match=f"^{re.escape(fault)}$"):
+        replace(CATEGORIES["A1"], **changes)
+
+
+def test_a_category_that_is_no_longer_counted_is_made_anew() -> None:
+    assert replace(CATEGORIES["A1"], published=False).hash != CATEGORIES["A1"].hash
+
+
+def test_an_id_that_is_there_twice_is_refused() -> None:
+    twice = replace(CATEGORIES["A1"], title="Another edge", published=False)
+    with pytest.raises(
+        CategoryError, match=r"^category 'A1': is there twice, as 'Fermi edge' and 'Another edge'; give"
+    ):
+        by_id([CATEGORIES["A1"], CATEGORIES["B1"], twice])
 
 
 @EVERY
@@ -110,7 +156,7 @@ def test_axis_rounding_is_a_fifth_of_the_tolerance_at_most(category: Category) -
         assert Sample(category, 0, 100).gamma / 5 > 0.5e-4
 
 
-@pytest.mark.parametrize("name", [name for name, c in CATEGORIES.items() if c.domain in "ABC" and name != "A1"])
+@pytest.mark.parametrize("name", [name for name, c in CATEGORIES.items() if c.domain in "ABC" and "rate" in c.ranges])
 def test_lines_are_as_wide_as_the_coarsest_pixels(name: str) -> None:
     """The impurity floor: at least 5 meV, and a half width of one pixel of the 50 table."""
     category = CATEGORIES[name]
