@@ -6,6 +6,7 @@ by itself, while a code version of Dagster belongs to a whole asset.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -17,7 +18,7 @@ from cme_assets.tasks.catalogue import CATEGORIES
 from resources.freshness import is_good
 from resources.lake import Key, Lake, LakeError
 from resources.ranges import contiguous
-from resources.registry import ModelEntry
+from resources.registry import ModelEntry, partition_folder
 from resources.settings import Settings
 
 Partition = TypeVar("Partition")
@@ -45,14 +46,21 @@ class EvaluationRun:
 
 
 def refuse_unknown_categories(lake: Lake) -> None:
-    """Raises LakeError when the lake has a category that the catalogue has not: the reports would count it."""
-    for table in schemas.ALL:
-        for key in lake.keys(table):
-            if key["category"] not in CATEGORIES:
-                raise LakeError(
-                    f"{lake.path(table, key).parent}: category {key['category']!r} is not in the catalogue; "
-                    "delete this folder or put the category into cme_assets/tasks/catalogue.py"
-                )
+    """Raises LakeError when the lake has categories that the catalogue has not: the reports would count them."""
+    stored = {key["category"] for table in schemas.ALL for key in lake.keys(table)}
+    if unknown := sorted(stored - CATEGORIES.keys()):
+        raise LakeError(
+            f"{lake.root}: has files of {', '.join(map(repr, unknown))}, not in the catalogue; put what was removed or"
+            " renamed back into the CATEGORIES of its module in cme_assets/tasks, or delete the files by:"
+            f" {_deletion(lake, unknown)}"
+        )
+
+
+def _deletion(lake: Lake, categories: Sequence[str]) -> str:
+    """The shell's command that removes every folder of these categories, under whichever table and model, no other."""
+    folders = [shlex.quote(f"category={partition_folder(category)}") for category in categories]
+    named = " -o ".join(f"-name {folder}" for folder in folders)
+    return f"find -L {shlex.quote(str(lake.root))} -type d \\( {named} \\) -prune -exec rm -r {{}} +"
 
 
 def stale_data(lake: Lake, categories: Iterable[str], resolutions: Iterable[int]) -> dict[str, set[str]]:

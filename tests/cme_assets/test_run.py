@@ -81,12 +81,41 @@ def test_an_unknown_profile(made: Settings, user: User, capsys: Capture, monkeyp
     assert error_of(capsys) == "error: CONDMAT_PROFILE='quick': use one of full, fast"
 
 
-def test_an_unknown_category(made: Settings, user: User, capsys: Capture) -> None:
-    shutil.copytree(made.lake / "problems/category=A1", made.lake / "problems/category=Z9")
-    user(made)
+def test_removed_categories_are_named_at_once_and_deleted_by_one_command(
+    tmp_path: Path, made_once: Settings, instance: dg.DagsterInstance, user: User, capsys: Capture
+) -> None:
+    # Quotes, brackets and spaces mean something to the shell and to find, an ending in common to careless patterns.
+    settings = fast_settings(folder_in(tmp_path, "group's [A] data"))
+    shutil.copytree(made_once.lake, settings.lake)
+    before = files(settings)
+    removed = ("Z99", "Z991", "z 9")
+    for category in removed:
+        for path in sorted(settings.lake.rglob("category=A1")):
+            shutil.copytree(path, path.with_name(f"category={category}"))
+        for table in ("code_runs", "react_scores"):
+            agents = settings.lake / table / "model=org%2Fsome model" / f"category={category}"
+            shutil.copytree(settings.lake / "problems/category=A1", agents)
+    shutil.copytree(settings.lake / "problems/category=A1", settings.lake / "qa_answers/model=category=Z99")
+    others = files(settings).keys() - {path for path in files(settings) if path.parent.name[9:] in removed}
+    user(settings)
     assert run.main([]) == 1
     line = error_of(capsys)
-    assert f"{made.lake}/problems/category=Z9: category 'Z9' is not in the catalogue; delete this folder" in line
+    assert line.startswith(f"error: {settings.lake}: has files of 'Z99', 'Z991', 'z 9', not in the catalogue; put what")
+    subprocess.run(["sh", "-c", line.split("delete the files by: ")[1]], check=True)
+    assert files(settings).keys() == others
+    bring(settings, instance)
+    assert {path: files(settings)[path] for path in before} == before
+
+
+def test_a_folder_that_is_linked_is_emptied_too(made: Settings, user: User, capsys: Capture, tmp_path: Path) -> None:
+    shutil.copytree(made.lake / "problems/category=A1", made.lake / "problems/category=Z99")
+    made.lake.rename(tmp_path / "elsewhere")
+    made.lake.symlink_to(tmp_path / "elsewhere")
+    user(made)
+    assert run.main([]) == 1
+    subprocess.run(["sh", "-c", error_of(capsys).split("delete the files by: ")[1]], check=True)
+    assert not (made.lake / "problems/category=Z99").exists()
+    assert (made.lake / "problems/category=A1").exists()
 
 
 @pytest.mark.parametrize("command", ["cme_assets.run", "cme_assets.estimate"])
@@ -162,6 +191,13 @@ def test_a_lake_that_cannot_be_written(tmp_path: Path, user: User, capsys: Captu
     assert run.main([]) == 1
     line = error_of(capsys)
     assert line.startswith(f"error: {settings.lake}/problems/category=A1/data.parquet: cannot be written")
+
+
+def folder_in(folder: Path, name: str) -> Path:
+    """A new folder."""
+    made = folder / name
+    made.mkdir()
+    return made
 
 
 def files(settings: Settings) -> dict[Path, int]:
