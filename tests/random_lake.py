@@ -17,9 +17,9 @@ TIERS = {
 }
 """The 38 categories with their tiers, from the list of categories and not from the code."""
 PUBLISHED = {category: tier for tier, categories in TIERS.items() for category in categories}
-OWN = "B11"
-"""A category beyond those."""
-TIER_OF = {**PUBLISHED, OWN: 2}
+OWN = {"B11": 2, "H1": 1}
+"""Categories beyond those, with their tiers: one in a published domain, one in another."""
+TIER_OF = PUBLISHED | OWN
 LEVELS = range(5)
 
 
@@ -127,7 +127,7 @@ def _problem(category: str, level: int, draw: int, resolution: int) -> dict[str,
         "draw": draw,
         "role": "question" if draw == 3 else "example",
         "title": f"invented {category}",
-        "published": category != OWN,
+        "published": category not in OWN,
         "map_kind": "KK" if category[0] == "E" else "QW" if category[0] in "FG" else "EK",
         "noise": 0.1 * level,
         "energy_factor": 1.0,

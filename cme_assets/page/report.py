@@ -39,6 +39,11 @@ class Report:
     published_tiers: list[Row]
     problems: list[Row]
 
+    @property
+    def benchmark(self) -> list[Row]:
+        """The problems that totals are over: those of the published categories."""
+        return [row for row in self.problems if row["published"]]
+
 
 def read_report(database: Path) -> Report:
     """The report in `database`. Raises PageError with the mend when there is none."""

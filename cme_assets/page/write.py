@@ -56,8 +56,10 @@ def render(
             published_tiers=_published_tiers(report),
             tiers=TIERS,
             heat=_heat(report),
-            categories_here=len({problem["category"] for problem in report.problems}),
-            categories_all=len(CATEGORIES),
+            problems_here=len(report.benchmark),
+            levels_here=len({problem["level"] for problem in report.benchmark}),
+            categories_here=len({problem["category"] for problem in report.benchmark}),
+            categories_all=sum(category.published for category in CATEGORIES.values()),
             reference_entrants=ENTRANTS,
         )
     )
@@ -81,7 +83,7 @@ def _level_chart(report: Report, styles: dict[str, int]) -> Chart:
         (label(row), styles[row["evaluation"]], _points(report.levels[row["evaluation"]], "level"))
         for row in report.shown
     ]
-    levels = sorted({problem["level"] for problem in report.problems})
+    levels = sorted({problem["level"] for problem in report.benchmark})
     for row in report.published:
         if row["published_protocol"] == "python fit":
             ends = ((levels[0], row["published_score_min_noise"]), (levels[-1], row["published_score_max_noise"]))
@@ -115,6 +117,7 @@ class HeatRow:
     category: str
     title: str
     tier: int
+    published: bool
     scores: tuple[float | None, ...]
     evaluations: tuple[str, ...]
 
@@ -139,7 +142,7 @@ def _heat(report: Report) -> list[HeatGroup]:
         row = categories[category]
         columns = tuple(scores[shown["evaluation"]].get(category) for shown in report.shown)
         groups.setdefault(row["domain"], []).append(
-            HeatRow(category, row["title"] or "", row["tier"], columns, shown_names)
+            HeatRow(category, row["title"] or "", row["tier"], row["published"], columns, shown_names)
         )
     return [HeatGroup(letter, domain_title(letter), tuple(rows)) for letter, rows in groups.items()]
 

@@ -6,6 +6,9 @@ with
 evaluations as (
     select evaluation, model, protocol, resolution, variant, count(distinct repeat) as repeats
     from {{ ref('cme_scores') }}
+    {%- if only_published %}
+    semi join (from {{ ref('cme_problems') }} where published) using (problem_id)
+    {%- endif %}
     group by all
 ),
 

@@ -14,8 +14,8 @@ from cme_assets.schemas import CODE_RUNS, REACT_RUNS, scores_table
 from dbt_reports.build import build_reports
 from resources.lake import Lake
 from resources.settings import Settings, read_settings
+from tests.random_lake import OWN, Evaluation, write_problems, write_scores
 from tests.random_lake import PUBLISHED as TIER_OF
-from tests.random_lake import Evaluation, write_problems, write_scores
 
 MODEL = "gemini-3.1-pro"
 PUBLISHED = {1: (0.46, 0.54), 2: (0.21, 0.43), 3: (0.29, 0.41)}
@@ -33,7 +33,7 @@ ENDINGS = {
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     settings = read_settings({"CONDMAT_DATA": str(tmp_path_factory.mktemp("data"))})
     lake = Lake(str(settings.lake))
-    write_problems(lake)
+    write_problems(lake, (*TIER_OF, *OWN))
     write_scores(
         lake,
         Evaluation(MODEL, best=0.4, seed=1),
@@ -43,8 +43,10 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         Evaluation("undirected", best=0.9, protocol="react", seed=5),
     )
     for table, protocol in ((CODE_RUNS, "code"), (REACT_RUNS, "react")):
-        rows = [run_row(protocol, level, ENDINGS[protocol, level]) for level in (0, 1)]
-        lake.write(table, {"model": MODEL, "category": "A1"}, table.rows(rows), {})
+        # Runs on categories of one's own are in no total.
+        for category in ("A1", *OWN):
+            rows = [run_row(protocol, category, level, ENDINGS[protocol, level]) for level in (0, 1)]
+            lake.write(table, {"model": MODEL, "category": category}, table.rows(rows), {})
     return settings
 
 
@@ -53,7 +55,7 @@ def database(settings: Settings) -> Path:
     return build_reports(settings).database
 
 
-def run_row(protocol: str, level: int, endings: list[tuple[str, str]]) -> dict[str, Any]:
+def run_row(protocol: str, category: str, level: int, endings: list[tuple[str, str]]) -> dict[str, Any]:
     texts = dict.fromkeys(("message", "reasoning", "output"), "")
     zeros = dict.fromkeys(("wall_s", "cost_usd", "latency_s"), 0.0)
     counts = dict.fromkeys(("prompt_tokens", "completion_tokens"), 0)
@@ -68,8 +70,8 @@ def run_row(protocol: str, level: int, endings: list[tuple[str, str]]) -> dict[s
         "variant": "published",
         "resolution": 100,
         "repeat": 0,
-        "problem_id": f"A1-L{level}",
-        "category": "A1",
+        "problem_id": f"{category}-L{level}",
+        "category": category,
         "level": level,
         "status": "ok",
         "reply": "",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import Path
 from statistics import fmean
 
 import duckdb
 import pyarrow.parquet as pq
 import pytest
 
+from cme_assets.page.write import write_page
 from dbt_reports.build import build_reports
 from dbt_reports.project import PROJECT
 from resources.bootstrap import cluster_interval
@@ -192,16 +192,65 @@ def test_statuses_are_the_projects() -> None:
     assert {word.strip(" '") for word in unscored.split(",")} == set(NOT_THE_MODELS_FAULT)
 
 
-def test_a_category_of_ones_own_is_shown_and_stays_out_of_the_totals(tmp_path: Path) -> None:
-    settings = read_settings({"CONDMAT_DATA": str(tmp_path)})
-    lake = Lake(str(settings.lake))
-    write_problems(lake, ("A1", OWN))
-    write_scores(lake, Evaluation("any"), categories=("A1", OWN))
-    with duckdb.connect(build_reports(settings).database, read_only=True) as tables:
-        by_category = dict(tables.execute("select category, score from cme_by_category").fetchall())
-        board = tables.execute("select n_problems, n_scored, coverage, score, rank from cme_leaderboard").fetchall()
-        tiers = tables.execute("select tier, n_problems, score from cme_by_tier").fetchall()
-    assert by_category.keys() == {"A1", OWN}
-    assert by_category["A1"] != by_category[OWN]
-    assert board == [(5, 5, 1.0, by_category["A1"], 1)]
-    assert tiers == [(1, 5, by_category["A1"])]
+NOT_TOTALS = {"cme_problems", "cme_scores", "cme_problem_scores", "cme_by_category", "cme_wide_tolerance"}
+"""Tables whose rows are of a problem or a category; all others of CME-SpectrumBench sum over categories."""
+
+
+@pytest.fixture(scope="module")
+def with_and_without_own(tmp_path_factory: pytest.TempPathFactory) -> tuple[Settings, Settings]:
+    """Projects with the same scores on two published categories; the first has categories of its own as well."""
+    with_own, without = (read_settings({"CONDMAT_DATA": str(tmp_path_factory.mktemp("data"))}) for _ in range(2))
+    answered = (Evaluation("any", unparseable=frozenset({"H1-L3"})), Evaluation("any", protocol="react"))
+    for settings, own in ((with_own, tuple(OWN)), (without, ())):
+        lake = Lake(str(settings.lake))
+        write_problems(lake, ("A1", "B1", *own))
+        write_scores(lake, *answered, categories=("A1", "B1", *own))
+        # One model has been asked nothing else yet, another more often.
+        write_scores(lake, Evaluation("new"), categories=own)
+        write_scores(lake, Evaluation("asked again"), categories=("A1", "B1"))
+        write_scores(lake, Evaluation("asked again", repeats=2), categories=own)
+        build_reports(settings)
+    return with_own, without
+
+
+def test_categories_of_ones_own_are_shown(with_and_without_own: tuple[Settings, Settings]) -> None:
+    with duckdb.connect(with_and_without_own[0].reports_database, read_only=True) as tables:
+        rows = table(tables, "from cme_by_category where evaluation = 'any/direct/100'")
+    assert {row["category"]: (row["domain"], row["published"], row["n_scored"]) for row in rows} == {
+        "A1": ("A", True, 5),
+        "B1": ("B", True, 5),
+        "B11": ("B", False, 5),
+        "H1": ("H", False, 5),
+    }
+    assert len({row["score"] for row in rows}) == 4
+
+
+def test_categories_of_ones_own_stay_out_of_every_total(with_and_without_own: tuple[Settings, Settings]) -> None:
+    with_own, without = ({}, {})
+    for settings, found in zip(with_and_without_own, (with_own, without), strict=True):
+        with duckdb.connect(settings.reports_database, read_only=True) as tables:
+            names = tables.execute("select table_name from duckdb_tables() where table_name like 'cme\\_%' escape '\\'")
+            for (name,) in names.fetchall():
+                found[name] = sorted(tables.table(name).fetchall(), key=repr)
+    assert {name for name in with_own if with_own[name] != without[name]} <= NOT_TOTALS
+    assert with_own["cme_outcomes"]
+    assert with_own.keys() > NOT_TOTALS
+
+
+def test_attempts_add_up(reports: duckdb.DuckDBPyConnection) -> None:
+    counted = "select evaluation, sum(n_attempts) from cme_outcomes group by all"
+    board = "select evaluation, n_ok + n_model_failures + n_unscored from cme_leaderboard"
+    assert dict(reports.execute(counted).fetchall()) == dict(reports.execute(board).fetchall())
+
+
+def test_the_page_shows_categories_of_ones_own_and_counts_the_others(
+    with_and_without_own: tuple[Settings, Settings],
+) -> None:
+    page, plain = (write_page(settings).read_text(encoding="utf-8") for settings in with_and_without_own)
+    for text in (page, plain):
+        assert "<dt>10</dt><dd>problems</dd>" in text
+        assert "This is a part of the benchmark: 2 of its 38 categories" in text
+    assert "H Beyond the published domains" in page
+    assert "invented H1, own" in page
+    assert "in no total of this page" in page
+    assert "in no total of this page" not in plain

@@ -2,7 +2,8 @@
     ~ 'reasoning varchar, script varchar, output varchar, wall_s double, cpu_s double, peak_memory bigint, '
     ~ 'prompt_tokens bigint, completion_tokens bigint, cost_usd double, latency_s double)[]' -%}
 {%- set columns = {
-    'model': 'varchar', 'protocol': 'varchar', 'variant': 'varchar', 'resolution': 'integer', 'steps': step,
+    'model': 'varchar', 'protocol': 'varchar', 'variant': 'varchar', 'resolution': 'integer',
+    'problem_id': 'varchar', 'steps': step,
 } -%}
 {%- do source('lake', 'code_runs') -%}
 {%- do source('lake', 'react_runs') -%}
@@ -15,6 +16,8 @@ with runs as (
 steps as (
     select model, protocol, variant, resolution, unnest(steps) as step
     from runs
+    -- A run whose problem is known from nowhere else counts: only categories of one's own stay out.
+    anti join (from {{ ref('cme_problems') }} where not published) using (problem_id)
 ),
 
 endings as (

@@ -1,1 +1,1 @@
-{{ scores_by('category', attributes=['domain', 'tier'], intervals=false, only_published=false) }}
+{{ scores_by('category', attributes=['domain', 'tier', 'published'], intervals=false, only_published=false) }}
