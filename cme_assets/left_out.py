@@ -7,17 +7,18 @@ from collections.abc import Mapping, Sequence
 from cme_assets.protocols import PROTOCOLS
 from cme_assets.schemas import DIRECT_RESPONSES
 from resources.lake import Lake
-from resources.llm.unanswered import stopped_by_budget, waiting_for_batches
+from resources.llm.unanswered import failed_at_provider, stopped_by_budget, waiting_for_batches
 from resources.model_entry import ModelEntry
 from resources.registry import Registry, not_asked
 from resources.settings import Settings
 
 
 def unanswered(lake: Lake, entries: Sequence[ModelEntry], settings: Settings) -> list[str]:
-    """A line for each model that waits for a batch, and for each that a budget stopped. Raises LakeError."""
+    """A line for each model that waits for a batch, that its provider failed or a budget stopped. Raises LakeError."""
     replies = [protocol.responses.table for protocol in PROTOCOLS]
     return [
         *waiting_for_batches(lake, [DIRECT_RESPONSES], entries),
+        *failed_at_provider(lake, replies, entries),
         *stopped_by_budget(lake, replies, entries, settings),
     ]
 

@@ -1,4 +1,4 @@
-"""Which models are not done after a run although nothing failed, and what would mend that."""
+"""Which models are not done after a run, and what would mend that."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from mattools_assets.qa.scores import QA_ANSWERS
 from mattools_assets.qa.synthesis import NO_REPLY_YET
 from mattools_assets.tool_usage.tables import TOOL_ANSWERS
 from resources.lake import Lake
-from resources.llm.unanswered import stopped_by_budget, waiting_for_batches
+from resources.llm.unanswered import failed_at_provider, stopped_by_budget, waiting_for_batches
 from resources.model_entry import ModelEntry
 from resources.outcomes import Status
 from resources.settings import Settings
 
 
 def unanswered(lake: Lake, entries: Sequence[ModelEntry], settings: Settings) -> list[str]:
-    """A line for each model that waits for a batch, and for each that a budget stopped. Raises LakeError."""
+    """A line for each model that waits for a batch, that its provider failed or a budget stopped. Raises LakeError."""
     writing = _stopped_documents(lake) + _stopped_questions(lake)
     return [
         *waiting_for_batches(lake, [QA_ANSWERS], entries),
+        *failed_at_provider(lake, [QA_ANSWERS, TOOL_ANSWERS], entries),
         *stopped_by_budget(lake, [QA_ANSWERS, TOOL_ANSWERS], entries, settings, writing),
     ]
 

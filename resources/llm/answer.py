@@ -102,6 +102,6 @@ class Tally:
         errors = ", ".join(f"{n} {status}" for status, n in sorted(self.by_status.items()) if status is not Status.OK)
         unknown = f" (+ {self.unpriced} of unknown price)" if self.unpriced else ""
         return (
-            f"{self.done}{of} answered ({self.from_ledger} from the ledger), {self.prompt_tokens} + "
+            f"{self.done}{of} done ({self.from_ledger} from the ledger), {self.prompt_tokens} + "
             f"{self.completion_tokens} tokens, ${self.cost_usd:.4f}{unknown}" + (f"; {errors}" if errors else "")
         )

@@ -32,7 +32,7 @@ from resources.llm.retry import RetryPolicy
 from resources.llm.secrets import Redactor, key_of
 from resources.llm.sending import Sender, Sent
 from resources.llm.tokens import prompt_tokens
-from resources.llm.usage import UNKNOWN
+from resources.llm.usage import NOTHING, UNKNOWN, Usage
 from resources.model_entry import ModelEntry
 from resources.outcomes import Status
 
@@ -182,18 +182,20 @@ class Client:
         stream = output_cap(self._entry, wire.body) > self._streamed_above
         transport = self._provider.transport(self._entry, plan, wire.prompt_hash, stream)
         errors = rejections = 0
+        usage = NOTHING
         while True:
             async with self._unrecorded, self._place(tokens) as place:
                 sent = await self._try(place, wire, transport, stream)
                 if sent is None:
                     await self._commits.settle(Settlement(wire.hash, status=Status.PROVIDER_ERROR))
-                    return Answer(request, wire.hash, Status.PROVIDER_ERROR, attempts=tries, error=self._stopped)
+                    return self._not_asked_any_more(request, wire, usage, tries)
                 if sent.finished_at - sent.started_at < QUICK_SECONDS:
                     place.leave()
                 tries += 1
                 attempt = self._attempt(sent, transport)
                 wait = None
                 if failure := sent.failure:
+                    usage = attempt.usage if usage == NOTHING else usage
                     rejections, errors = rejections + failure.slow_down, errors + (not failure.slow_down)
                     wait = self._policy.wait(failure, errors, rejections)
                 if failure is None or wait is None:
@@ -205,6 +207,19 @@ class Client:
                 self._commits.settle(again).add_done_callback(_seen)
             # Being told to slow down, the whole gate waits, and this one no longer than the others the first time.
             await asyncio.sleep(0 if failure.slow_down and rejections == 1 else wait)
+
+    def _not_asked_any_more(self, request: ChatRequest, wire: WireRequest, usage: Usage, tries: int) -> Answer:
+        """`usage` is that of the tries that were made before asking stopped."""
+        cost = cost_usd(self._entry, usage, time.time())
+        return Answer(
+            request,
+            wire.hash,
+            Status.PROVIDER_ERROR,
+            usage=usage,
+            cost_usd=cost,
+            attempts=tries,
+            error=self._stopped,
+        )
 
     @asynccontextmanager
     async def _place(self, tokens: int) -> AsyncIterator[Place]:
@@ -232,8 +247,9 @@ class Client:
         reply, failure = sent.reply, sent.failure
         status = reply.status if reply is not None else failure.status if failure else Status.PROVIDER_ERROR
         error = reply.error if reply is not None else failure.message if failure else None
-        usage = reply.usage if reply is not None else UNKNOWN
-        cost = cost_usd(self._entry, usage, sent.started_at) if reply is not None else None
+        unserved = NOTHING if failure is not None and failure.unbilled else UNKNOWN
+        usage = reply.usage if reply is not None else unserved
+        cost = cost_usd(self._entry, usage, sent.started_at)
         prices = price_at(self._entry, sent.started_at) if cost is not None else None
         return Attempt(
             started_at=sent.started_at,
@@ -260,7 +276,7 @@ class Client:
         self._failures_in_a_row += 1
         if sent.failure.fatal or self._failures_in_a_row >= self._policy.failures_in_a_row:
             why = self._redactor.text(sent.failure.message)
-            self._stopped = self._stopped or f"{self._entry.name}: not asked any more in this run, because of {why}"
+            self._stopped = self._stopped or f"not asked any more in this run, because of {why}"
 
     def _most_usd(self, wire: WireRequest, tokens: int) -> float | None:
         if not self._budget.has_ceiling:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from resources.llm.usage import Usage
+from resources.llm.usage import NOTHING, Usage
 from resources.model_entry import ModelEntry, PriceList
 
 PER_MILLION = 1e-6
@@ -16,7 +16,7 @@ def cost_usd(entry: ModelEntry, usage: Usage, when: float, *, batch: bool = Fals
     None when the price or the usage is not known. Without a price of its own, reading from the cache costs what
     reading anew does, and so does writing to it.
     """
-    if entry.costs_nothing:
+    if entry.costs_nothing or usage == NOTHING:
         return 0.0
     prices = price_at(entry, when)
     if prices is None or usage.prompt_tokens is None or usage.completion_tokens is None:

@@ -1,14 +1,16 @@
-"""What a run leaves unanswered although nothing failed: closing lines for a model's batch and for its budget.
+"""What a run leaves unanswered: closing lines for a model's batch, for its budget and for what its provider failed at.
 
-Both are read from the lake, which has a status for everything that was to be asked.
+All are read from the lake, which has a status for everything that was to be asked.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from resources.lake import Lake, LakeTable
 from resources.llm.batched import WAITS
+from resources.llm.wording import counted
 from resources.model_entry import ModelEntry
 from resources.outcomes import Status
 from resources.settings import Settings
@@ -32,6 +34,22 @@ def waiting_for_batches(lake: Lake, tables: Iterable[LakeTable], entries: Iterab
     return lines
 
 
+def failed_at_provider(lake: Lake, tables: Iterable[LakeTable], entries: Iterable[ModelEntry]) -> list[str]:
+    """A line for each model whose provider left questions without an answer: how many, and the reason given most
+    often. Raises LakeError."""
+    tables, lines = tuple(tables), []
+    for entry in entries:
+        statuses, errors = (values_of(lake, tables, entry, column) for column in ("status", "error"))
+        failed = zip(statuses, errors, strict=True)
+        reasons = Counter(error for status, error in failed if status == Status.PROVIDER_ERROR and error != WAITS)
+        if reasons:
+            why = reasons.most_common(1)[0][0] or "no reason given"
+            lines.append(
+                f"not answered: {entry.name}: {counted(reasons.total(), 'request')}; {why}; mend that and run again"
+            )
+    return lines
+
+
 def stopped_by_budget(
     lake: Lake,
     tables: Iterable[LakeTable],
@@ -48,7 +66,7 @@ def stopped_by_budget(
         count = values_of(lake, tables, entry, "status").count(Status.BUDGET_STOPPED) + (more or {}).get(entry.name, 0)
         if count:
             mend = f"raise {_ceilings(entry, settings)} and run again"
-            lines.append(f"not asked: {entry.name}: {count:,} requests (budget); {mend}")
+            lines.append(f"not asked: {entry.name}: {counted(count, 'request')} (budget); {mend}")
     return lines
 
 

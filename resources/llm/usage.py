@@ -28,6 +28,8 @@ class Usage:
 
 
 UNKNOWN = Usage()
+NOTHING = Usage(0, 0, 0, 0, 0)
+"""Of a request that surely was not served, such as one that met a closed door."""
 
 
 def openai_usage(raw: Any) -> Usage:

@@ -154,7 +154,7 @@ def test_what_the_provider_tells_is_kept(
     assert {row["status"] for row in scores(settings)} == {"unparseable"}
     assert {row["score"] for row in scores(settings)} == {0.0}
     lines = [record.getMessage() for record in caplog.records if record.name == "cme_assets.protocols.model_replies"]
-    assert lines[-1].startswith("first: 20 / 20 answered (0 from the ledger), 2000 + 400 tokens, $0.0528")
+    assert lines[-1].startswith("first: 20 / 20 done (0 from the ledger), 2000 + 400 tokens, $0.0528")
 
 
 def test_good_answers_score(settings: Settings, instance: dg.DagsterInstance) -> None:

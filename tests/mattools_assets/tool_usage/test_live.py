@@ -102,9 +102,7 @@ def test_progress_says_how_answers_ended_and_what_they_took(
     assert [line[:2] for line in lines] == [(1, 3), (2, 3), (3, 3)]
     # Three prompts of 100 tokens at 10 dollars a million; what is received costs next to nothing.
     received = sum(row["completion_tokens"] for row in rows)
-    assert lines[-1][2] == (
-        f"1 no_code, 2 ok; requests: 3 answered (0 from the ledger), 300 + {received} tokens, $0.0030"
-    )
+    assert lines[-1][2] == (f"1 no_code, 2 ok; requests: 3 done (0 from the ledger), 300 + {received} tokens, $0.0030")
 
 
 def test_other_parameters_are_another_entrant(

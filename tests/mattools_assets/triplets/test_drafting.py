@@ -99,7 +99,7 @@ def test_the_model_is_asked_as_it_takes_it_and_money_is_announced(
     assert made.status is Status.UNPARSEABLE
     assert len(told) == 1
     assert re.fullmatch(
-        r"1 of 1, 1 unparseable; requests: 1 answered \(0 from the ledger\), [1-9]\d* \+ [1-9]\d* tokens, \$0\.\d{4}",
+        r"1 of 1, 1 unparseable; requests: 1 done \(0 from the ledger\), [1-9]\d* \+ [1-9]\d* tokens, \$0\.\d{4}",
         told[0],
     )
 

@@ -47,11 +47,11 @@ def test_a_line_every_few_seconds_with_news_and_every_minute_without(
         for record in caplog.records:
             said[second] = record.getMessage().removeprefix("slow: ")
     assert {second: text.split(" (")[0] for second, text in said.items()} == {
-        10: "1 / 3 answered",
-        16: "2 / 3 answered",
-        **dict.fromkeys((77, 138, 199, 260), "2 / 3 answered"),
-        300: "3 / 3 answered",
-        361: "3 / 3 answered",
+        10: "1 / 3 done",
+        16: "2 / 3 done",
+        **dict.fromkeys((77, 138, 199, 260), "2 / 3 done"),
+        300: "3 / 3 done",
+        361: "3 / 3 done",
     }
     assert said[199].endswith("; no answer for 187 s")
     assert "no answer" not in said[16]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,6 +11,7 @@ import pytest
 
 from resources.llm.answer import Answer
 from resources.llm.budget import Budget
+from resources.llm.client import Client
 from resources.llm.ledger import Ledger
 from resources.llm.request import ChatRequest
 from resources.llm.run import ask_all
@@ -145,6 +147,26 @@ async def test_a_time_out_says_after_how_long(ledger: Ledger, entry_for: Callabl
         entry = entry_for("openai", address)
         (answer,) = [a async for a in ask_all([request], entry, ledger, ENVIRONMENT, policy=policy)]
     assert re.fullmatch(r"time-out after [\d.]+ s: the reply was not complete", str(answer.error))
+    assert answer.cost_usd is None, "the reply may have been written and lost"
+
+
+async def test_what_a_run_that_stopped_had_lost_costs_nobody_knows_what(
+    ledger: Ledger, entry_for: Callable[..., ModelEntry]
+) -> None:
+    """A request that waits for its second try when asking stops; beside it others whose key is wrong."""
+    with running(FaultyServer()) as address:
+        lost = ChatRequest([{"role": "user", "content": "lost [fault:slow]"}])
+        stops = ChatRequest([{"role": "user", "content": "stops [fault:bad_key]"}])
+        policy = replace(QUICK, try_seconds=0.2, first_wait=1.0, longest_wait=1.0)
+        client = Client(entry_for("openai", address), ledger, ENVIRONMENT, policy=policy)
+        async with client:
+            first = asyncio.create_task(client.ask(lost))
+            await asyncio.sleep(0.4)
+            second = await client.ask(stops)
+            answer = await first
+    assert (answer.attempts, answer.cost_usd) == (1, None)
+    assert "not asked any more in this run" in str(answer.error)
+    assert second.cost_usd == 0.0
 
 
 async def test_a_dead_server_stops_the_run(ledger: Ledger, entry_for: Callable[..., ModelEntry]) -> None:
@@ -154,6 +176,7 @@ async def test_a_dead_server_stops_the_run(ledger: Ledger, entry_for: Callable[.
     assert {answer.status for answer in answers.values()} == {Status.PROVIDER_ERROR}
     tried = [answer for answer in answers.values() if answer.attempts]
     assert all("connection: [Errno 111]" in str(answer.error) for answer in answers.values())
+    assert {(a.cost_usd, a.usage.prompt_tokens, a.usage.completion_tokens) for a in answers.values()} == {(0.0, 0, 0)}
     # Those in flight when the run stops finish their try.
     assert QUICK.failures_in_a_row <= len(tried) <= QUICK.failures_in_a_row + 2 * entry.max_concurrency
 

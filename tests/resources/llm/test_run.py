@@ -285,7 +285,7 @@ def test_callers_without_a_loop_may_stop_early(ledger: Ledger, entry_for: Callab
     assert len(server.log.asked) <= 300 + UNRECORDED * entry.max_concurrency
     assert (seen[-1].done, seen[-1].total, seen[-1].by_status) == (300, 300, {Status.OK: 300})
     assert seen[-1].cost_usd > 0
-    assert "300 / 300 answered" in str(seen[-1])
+    assert "300 / 300 done" in str(seen[-1])
 
 
 def test_stopping_does_not_wait_for_a_slow_answer(ledger: Ledger, entry_for: Callable[..., ModelEntry]) -> None:
