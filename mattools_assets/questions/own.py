@@ -82,7 +82,7 @@ def own_questions() -> tuple[OwnQuestion, ...]:
     ids = [question.question.id for question in questions]
     twice = sorted({name for name in ids if ids.count(name) > 1})
     if twice:
-        raise OwnQuestionError(f"{FOLDER}: the id {twice[0]!r} occurs twice: rename one")
+        raise OwnQuestionError(f"*.yaml: the id {twice[0]!r} occurs twice: rename one")
     return questions
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mattools_assets.questions.contract import Question
 from mattools_assets.questions.inputs import PREFIX, InputFiles, InputFilesError, read_folder, unpack
-from mattools_assets.questions.own import OwnQuestion, OwnQuestionError, own_questions
+from mattools_assets.questions.own import FOLDER, OwnQuestion, OwnQuestionError, own_questions
 from mattools_assets.questions.published import SEGMENTS, PublishedQuestion, PublishedQuestionError, read_published
 from mattools_assets.systems.replies import Function
 from mattools_assets.triplets.stages import accepted_questions
@@ -81,7 +81,10 @@ Tasks = Mapping[tuple[str, str], Task]
 
 def all_tasks(settings: Settings) -> dict[tuple[str, str], Task]:
     """Every question at hand, the own set first. Raises ToolUsageError."""
-    tasks = [Task(OWN, own) for own in own_questions()]
+    try:
+        tasks = [Task(OWN, own) for own in own_questions()]
+    except OwnQuestionError as error:
+        raise ToolUsageError(f"{FOLDER / str(error)}") from None
     if settings.mattools is not None:
         tasks += [Task(PUBLISHED, item) for item in published_questions(settings.mattools, settings.data)]
     tasks += [Task(TRIPLETS, own) for own in _accepted(settings)]
