@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 SEED = 20261024
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
+FEWEST = 5
+"""Of fewer clusters, the resampled means are too few for percentiles: those of two are the means of either."""
 
 FIXED_POINT = 2.0**40
 """Scores are summed as whole multiples of 2^-40 (1e-12): whole numbers add up to the same sum in any order, so that
@@ -20,7 +22,7 @@ neither thread counts nor processors show in the last digit. Sums stay exact bel
 def cluster_interval(
     scores: Sequence[float], clusters: Sequence[Hashable], *, resamples: int = RESAMPLES, confidence: float = CONFIDENCE
 ) -> tuple[float, float] | None:
-    """Percentile interval of the mean of `scores` (n,) in [0, 1], or None where fewer than two clusters leave it open.
+    """Percentile interval of the mean of `scores` (n,) in [0, 1], or None where there are fewer than `FEWEST` clusters.
 
     Whole clusters (n,) are drawn with replacement, as many as there are, and the mean is taken over all problems
     drawn: Field and Welsh, J. R. Stat. Soc. B 69, 369 (2007). The seed is fixed and the draws depend on nothing but
@@ -30,7 +32,7 @@ def cluster_interval(
         raise ValueError(f"{len(scores)} scores for {len(clusters)} clusters: one cluster a score is needed")
     # Sorted by text: the draws address clusters by place, and the order of rows is nobody's promise.
     places = {cluster: place for place, cluster in enumerate(sorted(set(clusters), key=str))}
-    if len(places) < 2:
+    if len(places) < FEWEST:
         return None
     index = [places[cluster] for cluster in clusters]
     sums = np.zeros(len(places), dtype=np.int64)

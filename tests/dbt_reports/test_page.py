@@ -55,7 +55,8 @@ def page(settings: Settings, reports_database: Path) -> str:
 def test_leaderboard_says_what_the_table_says(page: str, reports: duckdb.DuckDBPyConnection) -> None:
     shown = [[cell.strip() for cell in row] for row in Tables(page).rows["leaderboard"] if len(row) == 11][1:]
     board = reports.execute(
-        "select coalesce(rank::varchar, '–'), model, printf('%.3f [%.3f, %.3f]', score, ci_low, ci_high)"
+        "select coalesce(rank::varchar, '–'), model,"
+        " printf('%.3f', score) || coalesce(printf(' [%.3f, %.3f]', ci_low, ci_high), '')"
         " from cme_leaderboard order by resolution <> 100, resolution, variant, rank nulls last, score desc"
     ).fetchall()
     assert [(row[0], row[1], row[3].replace(" ]", "]")) for row in shown] == board
