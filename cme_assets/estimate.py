@@ -1,7 +1,8 @@
 """`python -m cme_assets.estimate [MODEL …]`: what asking would cost. Nobody is asked.
 
-Prompts are counted exactly as they would be sent, and what the ledger has already is left out. How long the answers
-will be is not known: the mean of what the model replied here before stands for it, or else what `--answer-tokens` says.
+Prompts are made as they would be sent and their tokens counted (of long ones in samples); what the ledger has already
+is left out. How long the answers will be is not known: the mean of what the model replied here before stands for it,
+or else what `--answer-tokens` says.
 Of agents see `agent_estimate`.
 """
 

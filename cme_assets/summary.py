@@ -51,7 +51,7 @@ def _leaderboard(settings: Settings) -> Table:
     )
     table.add_column("rank", justify="right")
     table.add_column("evaluation", no_wrap=True)
-    for name in ("problems", "coverage", "score", "95 % interval", "least noise", "most noise"):
+    for name in ("problems", "coverage", "score", "95 % interval", "level 0", "level 4"):
         table.add_column(name, justify="right")
     for rank, evaluation, n_problems, coverage, score, low, high, least, most in rows:
         interval = "" if low is None else f"{low:.3f} to {high:.3f}"

@@ -49,7 +49,7 @@ def serve(port: int, environment: dict[str, str]) -> int:
         signal.signal(number, lambda *_: asked_to_end.set())
     command = [str(Path(sys.executable).with_name("dg")), "dev", "-w", str(WORKSPACE), "-h", HOST, "-p", str(port)]
     process = subprocess.Popen(command, cwd=WORKSPACE.parent, env=environment, start_new_session=True)
-    print(f"Dagster will be at http://{HOST}:{port} in half a minute; stop it with Ctrl-C", flush=True)
+    print(f"Dagster will be at http://{HOST}:{port} in about a minute; stop it with Ctrl-C", flush=True)
     try:
         while process.poll() is None and not asked_to_end.wait(0.5):
             pass
