@@ -38,11 +38,10 @@ class Stream:
 
     def content(self) -> bytes:
         """What was kept, with a line that tells how much is missing."""
-        lost = len(self.tail) - self.half
-        if lost <= 0:
-            return bytes(self.head + self.tail)
         missing = self.total - 2 * self.half
-        return bytes(self.head) + b"\n[%d bytes left out]\n" % missing + bytes(self.tail[lost:])
+        if missing <= 0:
+            return bytes(self.head + self.tail)
+        return bytes(self.head) + b"\n[%d bytes left out]\n" % missing + bytes(self.tail[-self.half :])
 
 
 class Result(Stream):

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from resources.sandbox.inside import frames, outputs, seccomp, warden
@@ -65,6 +65,26 @@ def test_a_stream_keeps_both_ends() -> None:
         pass
     assert stream.content() == b"abcdefghij\n[51980 bytes left out]\nqrstuvwxyz"
     assert stream.total == 52_000
+
+
+@given(
+    half=st.integers(1, 40), lengths=st.lists(st.one_of(st.integers(1, 200), st.integers(60_000, 65_536)), max_size=12)
+)
+@example(half=10, lengths=[10, 65_536, 40, 10])  # the last of these leaves of the tail what is kept, and no more
+def test_a_stream_tells_what_is_missing_however_it_came(half: int, lengths: list[int]) -> None:
+    stream = Stream(2 * half)
+    written = bytearray()
+    for number, length in enumerate(lengths):
+        part = bytes([97 + number]) * length
+        os.write(stream.writer, part)
+        stream.drain()
+        written += part
+    missing = len(written) - 2 * half
+    mark = b"\n[%d bytes left out]\n" % missing
+    whole = bytes(written) if missing <= 0 else bytes(written[:half]) + mark + bytes(written[-half:])
+    assert stream.content() == whole
+    os.close(stream.reader)
+    os.close(stream.writer)
 
 
 def test_a_short_stream_is_kept_whole() -> None:
