@@ -23,7 +23,7 @@ test: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -m "not live"
+	$(BIN)/pytest -m "not live" --numprocesses logical --maxprocesses 4 --dist loadfile
 
 test-live: $(INSTALLED) $(LOCAL_MODEL) $(GRAPH_RAG)
 	$(BIN)/pytest -m live
