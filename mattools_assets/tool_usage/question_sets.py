@@ -84,7 +84,7 @@ def all_tasks(settings: Settings) -> dict[tuple[str, str], Task]:
     try:
         tasks = [Task(OWN, own) for own in own_questions()]
     except OwnQuestionError as error:
-        raise ToolUsageError(f"{FOLDER / str(error)}") from None
+        raise ToolUsageError(f"{FOLDER}/{error}") from None
     if settings.mattools is not None:
         tasks += [Task(PUBLISHED, item) for item in published_questions(settings.mattools, settings.data)]
     tasks += [Task(TRIPLETS, own) for own in _accepted(settings)]

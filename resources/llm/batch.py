@@ -27,7 +27,6 @@ from resources.llm.request import ChatRequest, WireRequest
 from resources.llm.secrets import Redactor, key_of
 from resources.llm.storing import parts
 from resources.llm.tokens import prompt_tokens
-from resources.llm.usage import UNKNOWN
 from resources.model_entry import ModelEntry
 
 # OpenAI takes 50,000 requests and 200 MB, Anthropic 100,000 and 256 MB.
@@ -147,7 +146,7 @@ class _Reader:
         body = self._redactor.bytes(result.body)
         outcome = self._outcome(result.code, body)
         reply = outcome if isinstance(outcome, Reply) else None
-        cost = None if reply is None else cost_usd(self._entry, reply.usage, now, batch=True)
+        cost = cost_usd(self._entry, outcome.usage, now, batch=True)
         prices = None if cost is None else price_at(self._entry, now)
         attempt = Attempt(
             started_at=now,
@@ -157,7 +156,7 @@ class _Reader:
             http_status=result.code,
             transport=f'{{"batch":"{self._id}"}}',
             response=body,
-            usage=UNKNOWN if reply is None else reply.usage,
+            usage=outcome.usage,
             cost_usd=cost,
             price_since=None if prices is None else prices.since.isoformat(),
             served_model=None if reply is None else reply.served_model,

@@ -247,8 +247,7 @@ class Client:
         reply, failure = sent.reply, sent.failure
         status = reply.status if reply is not None else failure.status if failure else Status.PROVIDER_ERROR
         error = reply.error if reply is not None else failure.message if failure else None
-        unserved = NOTHING if failure is not None and failure.unbilled else UNKNOWN
-        usage = reply.usage if reply is not None else unserved
+        usage = reply.usage if reply is not None else failure.usage if failure else UNKNOWN
         cost = cost_usd(self._entry, usage, sent.started_at)
         prices = price_at(self._entry, sent.started_at) if cost is not None else None
         return Attempt(

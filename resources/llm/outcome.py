@@ -15,6 +15,7 @@ import orjson
 
 from resources.llm.answer import Words
 from resources.llm.bodies import written
+from resources.llm.usage import NOTHING, UNKNOWN, Usage
 from resources.outcomes import Status
 
 TOO_LONG = re.compile(
@@ -53,6 +54,11 @@ class Failure:
     fatal: bool = False
     unbilled: bool = False
     retry_after: float | None = None
+
+    @property
+    def usage(self) -> Usage:
+        """What the try used: nothing when it cost nothing, and else nobody knows, because the reply got lost."""
+        return NOTHING if self.unbilled else UNKNOWN
 
 
 def http_failure(code: int, body: bytes, retry_after: float | None = None) -> Failure:

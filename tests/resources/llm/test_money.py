@@ -14,6 +14,7 @@ import pytest
 from resources.llm.estimate import estimate
 from resources.llm.export import SCHEMA, export
 from resources.llm.ledger import Ledger
+from resources.llm.outcome import Failure, http_failure, network_failure
 from resources.llm.pricing import cost_usd, most_usd
 from resources.llm.request import ChatRequest
 from resources.llm.run import ask_all_now
@@ -184,6 +185,22 @@ def test_a_sum_says_what_is_not_in_it(lines: list[tuple[float, float] | None], w
     assert in_all(lines) == words
 
 
+@pytest.mark.parametrize(
+    ("failure", "usd"),
+    [
+        (http_failure(500, b"busy"), 0.0),
+        (http_failure(401, b"who?"), 0.0),
+        (network_failure("connection", OSError("refused"), unbilled=True), 0.0),
+        (network_failure("time-out", TimeoutError()), None),
+        (network_failure("malformed reply", ValueError()), None),
+    ],
+)
+def test_the_cost_of_what_was_never_served_and_of_what_got_lost(failure: Failure, usd: float | None) -> None:
+    for entry in (priced(), priced(prices=[])):
+        assert cost_usd(entry, failure.usage, NOON) == usd
+    assert cost_usd(priced(prices=[], free=True), failure.usage, NOON) == 0.0
+
+
 @pytest.mark.parametrize("ending", ["parquet", "jsonl"])
 @pytest.mark.usefixtures("short_pauses")
 def test_an_export_has_every_try_with_request_and_response(
@@ -218,6 +235,7 @@ def test_an_export_has_every_try_with_request_and_response(
     assert json.loads(second["response"])["choices"][0]["message"]["content"].strip() == "answer to second"
     failed = by_try[second["hash"], 1]
     assert (failed["status"], failed["http_status"]) == ("provider_error", 500)
+    assert (failed["cost_usd"], failed["prompt_tokens"], failed["completion_tokens"]) == (0.0, 0, 0)
     assert "it broke" in failed["error"]
     assert sorted(path.name for path in tmp_path.glob("*out*")) == [f"out.{ending}"]
 
