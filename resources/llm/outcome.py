@@ -140,8 +140,8 @@ def error_text(body: bytes) -> str:
 
 
 def _line(text: str) -> str:
-    """One line without what acts on a terminal."""
-    return re.sub(r"[\s\x00-\x1f\x7f-\x9f]+", " ", text).strip()[:LONGEST_MESSAGE]
+    """One line without what acts on a terminal: control characters, and those that reorder or hide what is there."""
+    return " ".join("".join(each if each.isprintable() else " " for each in text).split())[:LONGEST_MESSAGE]
 
 
 def error_inside(document: Mapping[str, Any], body: bytes) -> Failure | None:

@@ -8,10 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from resources.llm.answer import Answer
 from resources.llm.ledger import Ledger
+from resources.llm.outcome import http_failure, network_failure
 from resources.llm.request import ChatRequest
 from resources.llm.run import ask_all
 from resources.model_entry import ModelEntry, Parameters
@@ -99,3 +103,17 @@ async def asked(prompts: list[str], entry: ModelEntry, ledger: Ledger, errors: i
     found = [a async for a in ask_all(requests, entry, ledger, ENVIRONMENT, policy=policy)]
     assert len(found) == len(prompts)
     return {str(answer.request.messages[0]["content"]).split()[0]: answer for answer in found}
+
+
+@given(
+    st.text(),
+    st.sampled_from(["\x1b[2J", "\x9b31m", "\u202e", "\u2066", "\u200b", "\u2028", "\r\n", "\ud800", "\ue000"]),
+)
+def test_what_a_provider_says_of_an_error_is_one_line_that_acts_on_no_terminal(text: str, hostile: str) -> None:
+    said = text + hostile + text
+    for failure in (
+        http_failure(500, orjson.dumps({"error": {"message": said.encode("utf-8", "replace").decode()}})),
+        network_failure("connection", OSError(said)),
+    ):
+        assert failure.message.isprintable()
+        assert len(failure.message) < 600
