@@ -2,9 +2,10 @@
 
     CONDMAT_MATTOOLS=… python -m benchmarks.recorded_runs [--questions 12] [--workers 2]
 
-Takes the answers of the recorded runs to the first questions whose data are at hand, each verified in mode `paper`. The
-pair: a container for the function and a later one for its verification, each importing what it needs. Prints seconds
-and their ratio; asserts nothing.
+Takes the answers of the recorded runs to the first questions whose data are at hand. Warm workers verify each in both
+modes, as `python -m mattools_assets.recorded` does. The pair verifies in mode `paper` alone: a container for the
+function and a later one for its verification, each importing what it needs. The warm workers have two turns, before and
+after, since a machine's speed changes. Prints seconds and their ratios; asserts nothing.
 """
 
 from __future__ import annotations
@@ -14,25 +15,24 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from docker.errors import ContainerError
 
-from mattools_assets.questions.answering import ENVIRONMENT, LIMITS, run_answer
+from mattools_assets.questions.answering import ENVIRONMENT, LIMITS
 from mattools_assets.questions.published import PublishedQuestion
+from mattools_assets.questions.recordings import RecordedAnswer
 from mattools_assets.tool_usage.entrants import recorded_runs
 from mattools_assets.tool_usage.question_sets import PUBLISHED, ToolUsageError, all_tasks
 from mattools_assets.verification import inside
-from mattools_assets.verification.published import Mode, verify
+from mattools_assets.verification.published import Mode
 from mattools_assets.verification.published import source as verification_source
+from mattools_assets.verification.replays import replay
 from resources.sandbox import decoding, docker_engine, encoding, environments, launch
-from resources.sandbox.pool import Sandbox
 from resources.sandbox.selection import open_sandbox
 from resources.settings import read_settings
 
-Case = tuple[PublishedQuestion, str, str]
-"""A question, and the source and name of a function that answers it."""
+Case = tuple[PublishedQuestion, RecordedAnswer]
 SUBMIT = """
 import sys
 sys.path.insert(0, "/scratch")
@@ -52,21 +52,34 @@ def cases(questions: int) -> list[Case]:
             item = tasks[PUBLISHED, answer.question_id].verified
             assert isinstance(item, PublishedQuestion)
             if item.question.data_at_hand and answer.source.strip():
-                found.append((item, answer.source, answer.function_name))
-    chosen = list(dict.fromkeys(item.question.id for item, _, _ in found))[:questions]
+                found.append((item, answer))
+    chosen = list(dict.fromkeys(item.question.id for item, _ in found))[:questions]
     return [case for case in found if case[0].question.id in chosen]
 
 
-def warm(sandbox: Sandbox, case: Case) -> int:
-    """Properties that passed, by two executions in warm workers."""
-    item, source, name = case
-    execution = run_answer(sandbox, source, name, item.question.files)
-    return verify(sandbox, item, execution, Mode.PAPER).n_passed
+def warm(chosen: list[Case], workers: int) -> float:
+    """Seconds that warm workers take, the start of the sandbox included; prints them."""
+    questions = {item.question.id: item for item, _ in chosen}
+    answers = [answer for _, answer in chosen]
+    start = time.perf_counter()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_sandbox(ENVIRONMENT, read_settings(), LIMITS, workers) as sandbox,
+    ):
+        rows = [row for row, _, _ in replay(sandbox, questions, [answers], Path(folder))]
+    seconds = time.perf_counter() - start
+    passed, own = sum(row[Mode.PAPER]["passed"] for row in rows), sum(row["cpu_s"] for row in rows)
+    print(
+        f"warm workers, {workers} at a time: {seconds:.1f} s; {passed} properties passed; "
+        f"the functions alone took {own:.1f} s of processor",
+        flush=True,
+    )
+    return seconds
 
 
 def fresh_pair(case: Case) -> None:
     """The same by two containers that live for one script each."""
-    item, source, name = case
+    item, answer = case
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         contents: Mapping[str, bytes | Path] = item.question.files
@@ -74,7 +87,9 @@ def fresh_pair(case: Case) -> None:
             (place / file).parent.mkdir(parents=True, exist_ok=True)
             (place / file).write_bytes(data if isinstance(data, bytes) else data.read_bytes())
         (place / "sandbox_encoding.py").write_bytes((launch.SOURCE / "encoding.py").read_bytes())
-        (place / "answer.py").write_text(f"{SUBMIT}\n{source}\n\nsubmit({name}())\n", encoding="utf-8")
+        (place / "answer.py").write_text(
+            f"{SUBMIT}\n{answer.source}\n\nsubmit({answer.function_name}())\n", encoding="utf-8"
+        )
         _container(place, "answer.py")
         if not (place / "answer.json").exists():
             (place / "answer.json").write_bytes(encoding.encode({}))
@@ -120,20 +135,15 @@ def main() -> int:
     if not chosen:
         print("no recorded runs: set CONDMAT_MATTOOLS to a folder that has them", file=sys.stderr)
         return 1
-    start = time.perf_counter()
-    with (
-        open_sandbox(ENVIRONMENT, read_settings(), LIMITS, options.workers) as sandbox,
-        ThreadPoolExecutor(options.workers) as threads,
-    ):
-        passed = sum(threads.map(lambda case: warm(sandbox, case), chosen))
-    pooled, many = time.perf_counter() - start, f"{len(chosen)} answers"
-    print(f"{many}, warm workers, {options.workers} at a time: {pooled:.1f} s, {passed} properties passed")
+    print(f"{len(chosen)} answers")
+    before = warm(chosen, options.workers)
     start = time.perf_counter()
     for case in chosen:
         fresh_pair(case)
     pairs = time.perf_counter() - start
-    print(f"{many}, a fresh container pair each, one after another: {pairs:.1f} s")
-    print(f"warm workers take {pooled / pairs:.2f} of the time")
+    print(f"a fresh container pair each, one after another: {pairs:.1f} s", flush=True)
+    after = warm(chosen, options.workers)
+    print(f"warm workers take {before / pairs:.2f} and {after / pairs:.2f} of the time")
     return 0
 
 

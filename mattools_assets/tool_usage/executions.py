@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, TypeVar
 
 from mattools_assets.questions.answering import run_answer
@@ -13,6 +12,7 @@ from resources.lake import combined_hash
 from resources.outcomes import Status, endings
 from resources.sandbox.decoding import decode
 from resources.sandbox.execution import Execution, RunsScripts, failed
+from resources.sandbox.longest_first import longest_first
 from resources.stage import Made, Remarks
 
 Row = dict[str, Any]
@@ -44,7 +44,14 @@ def make_executions(
             answer, packages, run_answer(sandbox, answer["source"], answer["function_name"], task.question.files)
         )
 
-    rows = in_threads(execute, answers, workers, told, lambda row: f"{row['question_id']}: {row['status']}")
+    rows = in_threads(
+        execute,
+        answers,
+        lambda answer: answer["question_id"],
+        workers,
+        told,
+        lambda row: f"{row['question_id']}: {row['status']}",
+    )
     return Made(TOOL_EXECUTIONS.rows(rows), _remarks(rows))
 
 
@@ -73,20 +80,16 @@ def answer_hash(answer: Mapping[str, Any]) -> str:
 def in_threads(
     work: Callable[[Item], Result],
     items: Sequence[Item],
+    question_id: Callable[[Item], str],
     workers: int,
     told: Counted,
     last: Callable[[Result], str],
 ) -> list[Result]:
     """`work` on every item, results in the items' order. The first failure ends what has not begun and is raised."""
     results: dict[int, Result] = {}
-    with ThreadPoolExecutor(workers) as threads:
-        futures = {threads.submit(work, item): place for place, item in enumerate(items)}
-        try:
-            for future in as_completed(futures):
-                results[futures[future]] = future.result()
-                told(len(results), len(items), f"last {last(results[futures[future]])}")
-        finally:
-            threads.shutdown(cancel_futures=True)
+    for place, result in longest_first(lambda place: work(items[place]), [*map(question_id, items)], workers):
+        results[place] = result
+        told(len(results), len(items), f"last {last(result)}")
     return [results[place] for place in range(len(items))]
 
 

@@ -46,7 +46,7 @@ def make_scores(
         status, verdict = _judge(sandbox, task, answer, execution, mode)
         return _row(answer, execution, task, mode, status, verdict)
 
-    rows = in_threads(score, pairs, workers, told, _in_words)
+    rows = in_threads(score, pairs, lambda pair: pair[1]["question_id"], workers, told, _in_words)
     return Made(TOOL_SCORES.rows(rows), _remarks(rows, answers, executions, tasks))
 
 

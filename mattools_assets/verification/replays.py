@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from resources.outcomes import Status
 from resources.sandbox.environments import environment
 from resources.sandbox.execution import RunsScripts
 from resources.sandbox.kept import KeptRuns
+from resources.sandbox.longest_first import longest_first
 from resources.sandbox.pool import Sandbox
 
 FORMAT = 3
@@ -131,18 +131,26 @@ def replay(
     total = len(done) + len(waiting)
     for count, row in enumerate(done, 1):
         yield row, count, total
-    with ThreadPoolExecutor(sandbox.workers) as threads:
-        futures = {threads.submit(judge, sandbox, *item): item[1] for item in waiting}
+
+    def judge_and_keep(place: int) -> dict[str, Any]:
+        question, answer = waiting[place]
         try:
-            for count, future in enumerate(as_completed(futures), len(done) + 1):
-                answer = futures[future]
-                try:
-                    row = future.result()
-                except SandboxFailed as failure:
-                    row = {"run": answer.run, "question_id": answer.question_id, "status": Status.SANDBOX_ERROR.value}
-                    row["detail"] = str(failure)
-                else:
-                    results[answer.run].add(row)
-                yield row, count, total
-        finally:
-            threads.shutdown(cancel_futures=True)
+            row = judge(sandbox, question, answer)
+        except SandboxFailed as failure:
+            status = Status.SANDBOX_ERROR.value
+            return {"run": answer.run, "question_id": answer.question_id, "status": status, "detail": str(failure)}
+        results[answer.run].add(row)
+        return row
+
+    kinds = [answer.question_id for _, answer in waiting]
+    judged = longest_first(judge_and_keep, kinds, sandbox.workers, _seconds(done))
+    for count, (_, row) in enumerate(judged, len(done) + 1):
+        yield row, count, total
+
+
+def _seconds(rows: Iterable[Mapping[str, Any]]) -> dict[Hashable, float]:
+    """The longest time that an answer took, by question."""
+    longest: dict[Hashable, float] = {}
+    for row in rows:
+        longest[row["question_id"]] = max(row["wall_s"], longest.get(row["question_id"], 0.0))
+    return longest
