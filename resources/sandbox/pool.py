@@ -11,6 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Protocol
@@ -72,11 +73,18 @@ class Sandbox:
             return self._run(code.encode("utf-8", "replace"), contents, limits)
 
     def warm(self) -> None:
-        """Starts the first worker, so that a sandbox that cannot work fails here. Raises SandboxUnavailable."""
+        """Starts the first workers, so that a sandbox that cannot work fails here. Raises SandboxUnavailable.
+
+        Two at once where two may run: a worker's imports keep one processor busy for seconds.
+        """
+        first = min(2, self.workers)
         try:
-            self._put(self._take())
+            with ThreadPoolExecutor(first) as threads:
+                started = list(threads.map(lambda _: self._take(), range(first)))
         except (RuntimeError, OSError) as error:
             raise SandboxUnavailable(f"the {self.backend.name} sandbox does not start: {error}") from error
+        for worker in started:
+            self._put(worker)
 
     def close(self) -> None:
         """Ends all workers. May be called again."""

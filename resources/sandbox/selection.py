@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 def open_sandbox(
     environment: str, settings: Settings, ceiling: Limits | None = None, workers: int | None = None
 ) -> Sandbox:
-    """A sandbox with one warm worker, for scripts in `environment` ("cme" or "mattools").
+    """A sandbox with a warm worker, or two, for scripts in `environment` ("cme" or "mattools").
 
     `ceiling` are the default limits and the highest that a run may ask for; `workers` how many scripts may run at a
     time (by default one a processor). Close it, or use it as a context manager. Raises SandboxUnavailable with one

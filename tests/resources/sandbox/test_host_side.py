@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import threading
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -151,6 +152,28 @@ def test_without_workers_it_is_the_sandbox_and_opening_says_so() -> None:
         assert box.run("good").status is Status.SANDBOX_ERROR
         with pytest.raises(SandboxUnavailable, match="the double sandbox does not start: no more workers"):
             box.warm()
+
+
+@pytest.mark.parametrize(("workers", "first"), [(1, 1), (2, 2), (8, 2)])
+def test_the_first_workers_start_at_the_same_time(workers: int, first: int) -> None:
+    at_once = threading.Barrier(first, timeout=20)
+
+    class Together(Starting):
+        def start(self) -> Worker:
+            at_once.wait()
+            return super().start()
+
+    with Sandbox(Together(most=first), Limits(), workers) as box:
+        box.warm()
+        assert box.run("good").status is Status.OK
+
+
+def test_opening_fails_when_the_second_worker_does_not_start() -> None:
+    with Sandbox(Starting(most=1), Limits(), workers=2) as box:
+        with pytest.raises(SandboxUnavailable, match="no more workers"):
+            box.warm()
+        box.close()
+        assert box.run("good").status is Status.SANDBOX_ERROR
 
 
 def test_auto_prefers_docker_and_says_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
