@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -143,14 +143,6 @@ def replay(
         return row
 
     kinds = [answer.question_id for _, answer in waiting]
-    judged = longest_first(judge_and_keep, kinds, sandbox.workers, _seconds(done))
+    judged = longest_first(judge_and_keep, kinds, sandbox.workers)
     for count, (_, row) in enumerate(judged, len(done) + 1):
         yield row, count, total
-
-
-def _seconds(rows: Iterable[Mapping[str, Any]]) -> dict[Hashable, float]:
-    """The longest time that an answer took, by question."""
-    longest: dict[Hashable, float] = {}
-    for row in rows:
-        longest[row["question_id"]] = max(row["wall_s"], longest.get(row["question_id"], 0.0))
-    return longest

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from typing import TypeVar
@@ -20,21 +20,16 @@ Result = TypeVar("Result")
 class Agenda:
     """Hands out the places of items, by their kinds; safe for several threads.
 
-    First comes a kind of which nothing is known, to learn how long it takes, then the kind that takes longest by what
-    was seen so far: by items that are done, by those still in work, and by `known` seconds. Equals go in their order.
+    First comes a kind that has not begun, to learn how long it takes, then the kind that takes longest by what was seen
+    so far: by items that are done and by those still in work. Equals go in their order. `clock` gives seconds.
     """
 
-    def __init__(
-        self,
-        kinds: Sequence[Hashable],
-        known: Mapping[Hashable, float] | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, kinds: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
         self._kinds, self._clock = kinds, clock
-        self._seconds = dict(known or {})
+        self._seconds: dict[str, float] = {}
         self._lock = threading.Lock()
         self._begun: dict[int, float] = {}
-        self._waiting: dict[Hashable, deque[int]] = {}
+        self._waiting: dict[str, deque[int]] = {}
         for place, kind in enumerate(kinds):
             self._waiting.setdefault(kind, deque()).append(place)
 
@@ -52,7 +47,7 @@ class Agenda:
 
     def _take(self) -> int:
         now = self._clock()
-        seen: dict[Hashable, float] = dict(self._seconds)
+        seen = dict(self._seconds)
         for place, begun in self._begun.items():
             kind = self._kinds[place]
             seen[kind] = max(now - begun, seen.get(kind, 0.0))
@@ -64,17 +59,12 @@ class Agenda:
         return place
 
 
-def longest_first(
-    work: Callable[[int], Result],
-    kinds: Sequence[Hashable],
-    workers: int,
-    known: Mapping[Hashable, float] | None = None,
-) -> Iterator[tuple[int, Result]]:
+def longest_first(work: Callable[[int], Result], kinds: Sequence[str], workers: int) -> Iterator[tuple[int, Result]]:
     """`work(place)` for every place of `kinds`, `workers` at a time: places and results as they come.
 
-    `known` are seconds that items of a kind took earlier. The first failure ends what has not begun and is raised.
+    The first failure ends what has not begun and is raised.
     """
-    agenda = Agenda(kinds, known)
+    agenda = Agenda(kinds)
 
     def do_next() -> tuple[int, Result]:
         with agenda.next() as place:

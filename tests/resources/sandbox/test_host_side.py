@@ -120,17 +120,16 @@ class Losing(Worker):
 
 
 class Starting:
-    """A backend that starts such workers, at most `most` of them."""
+    """A backend that starts such workers, at most `most` of them; two may be asked for at the same time."""
 
     name = "double"
 
     def __init__(self, most: int) -> None:
-        self.most = most
+        self.left = threading.Semaphore(most)
 
     def start(self) -> Worker:
-        if self.most == 0:
+        if not self.left.acquire(blocking=False):
             raise OSError("no more workers")
-        self.most -= 1
         return Losing()
 
 

@@ -15,12 +15,10 @@ from hypothesis import strategies as st
 from resources.sandbox.longest_first import Agenda, longest_first
 
 
-def simulated(
-    kinds: Sequence[str], seconds: Mapping[str, float], workers: int, known: Mapping[str, float] | None = None
-) -> tuple[list[int], float]:
+def simulated(kinds: Sequence[str], seconds: Mapping[str, float], workers: int) -> tuple[list[int], float]:
     """The places in the order in which they were begun, and when the last one ended."""
     now = 0.0
-    agenda = Agenda(kinds, known, clock=lambda: now)
+    agenda = Agenda(kinds, clock=lambda: now)
     begun: list[int] = []
     at_work: list[tuple[float, int, ExitStack]] = []
 
@@ -51,11 +49,6 @@ def test_what_is_still_in_work_counts_by_the_time_it_has_taken() -> None:
     begun, end = simulated(kinds, {"long": 10, "short": 1}, workers=2)
     assert begun == [0, 1, 4, 2, 3]  # the second long one begins while the first is at work
     assert end == 12
-
-
-def test_seconds_known_before_count() -> None:
-    begun, _ = simulated(["a", "b", "c"], {"a": 1, "b": 1, "c": 1}, workers=1, known={"a": 1, "b": 2, "c": 3})
-    assert begun == [2, 1, 0]
 
 
 def test_no_worker_ends_alone_for_minutes() -> None:
